@@ -115,7 +115,9 @@ def _construct(node: Node, path: Path_, lines: dict[Path_, int], file: str) -> A
         if not isinstance(key, str):
             shown = key_node.value if isinstance(key_node, ScalarNode) else "a collection"
             raise InputError(
-                f"key {shown!r} is not a string", place=Place(file, line, key_text(path)), cure="quote the key"
+                f"key {shown!r} is not a string",
+                place=Place(file, line, key_text(path)),
+                cure="quote the key",
             )
         if key in mapping:
             first = lines[(*path, key)]
