@@ -12,9 +12,7 @@ _NAMESPACE = uuid.UUID("6d1c9d0a-0b1f-5a53-9a8e-6f1c7a0f6e11")
 
 def canonical_json(value: object, *, ensure_ascii: bool = True) -> str:
     """Compact JSON with sorted keys: the text that digests are taken over. NaN and infinities are refused."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=ensure_ascii, allow_nan=False
-    )
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=ensure_ascii, allow_nan=False)
 
 
 def pretty_json(value: object) -> str:

@@ -143,9 +143,7 @@ def _scalar(node: ScalarNode, path: Path_, file: str) -> Any:
     if node.style is not None:
         return text
     if _SPECIAL_FLOAT.fullmatch(text):
-        raise InputError(
-            f"{text} is not a finite number", place=Place(file, node.start_mark.line + 1, key_text(path))
-        )
+        raise InputError(f"{text} is not a finite number", place=Place(file, node.start_mark.line + 1, key_text(path)))
     if text.lower() in _WORDS and text in {*_WORDS, "True", "False", "Null", "TRUE", "FALSE", "NULL"}:
         return _WORDS[text.lower()]
     if _INT.fullmatch(text):

@@ -70,7 +70,13 @@ class Device(Protocol):
         ...
 
     def time(
-        self, module: Module, arguments: Mapping[str, Any], grid: Grid, *, min_seconds: float, max_launches: int
+        self,
+        module: Module,
+        arguments: Mapping[str, Any],
+        grid: Grid,
+        *,
+        min_seconds: float,
+        max_launches: int,
     ) -> tuple[int, ...]:
         """Nanoseconds of single launches, in order: at least one, then until `min_seconds` or `max_launches`."""
         ...

@@ -7,8 +7,8 @@ from winnow.registry.registry import CandidateRegistry, PinRefused
 from winnow.registry.request import OperatorRequest, opt_in_probe, pin_to_spec, selector_matches
 
 __all__ = [
-    "Capability",
     "CandidateRegistry",
+    "Capability",
     "DimRelation",
     "DispatchResult",
     "KernelCandidate",

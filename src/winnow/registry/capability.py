@@ -102,9 +102,14 @@ class Capability:
     requires_features: frozenset[str] = frozenset()
 
     @property
+    def bounds(self) -> tuple[ShapeRange | DimRelation, ...]:
+        """Shapes, then relations: the order in which they are checked."""
+        return (*self.shapes, *self.relations)
+
+    @property
     def dim_names(self) -> frozenset[str]:
         """Every dim that the capability reads."""
-        return frozenset(name for part in (*self.shapes, *self.relations) for name in part.names)
+        return frozenset(name for part in self.bounds for name in part.names)
 
     def refusal(self, request: Any) -> str | None:
         """The first reason for which the request is outside, or None when it is inside."""
@@ -117,7 +122,7 @@ class Capability:
         if self.layouts and layout not in {name.upper() for name in self.layouts}:
             return f"layout {layout} is not one of {list(self.layouts)}"
         dims = request.dims()
-        for part in (*self.shapes, *self.relations):
+        for part in self.bounds:
             reason = part.refusal(dims)
             if reason is not None:
                 return reason

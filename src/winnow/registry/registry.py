@@ -140,9 +140,7 @@ class CandidateRegistry:
         if ranker is not None:
             answer = next(iter(ranker(request, supported)), None)
             if answer not in supported:
-                raise ValueError(
-                    f"the ranker answered {getattr(answer, 'name', answer)}, which is not supported"
-                )
+                raise ValueError(f"the ranker answered {getattr(answer, 'name', answer)}, which is not supported")
             chosen = answer
         return dispatch_result(self.family, request, chosen, chosen.select_spec(request))
 
