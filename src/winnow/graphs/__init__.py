@@ -1,0 +1,1 @@
+"""Graphs: the problems that kernels are measured on."""
