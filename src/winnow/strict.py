@@ -161,7 +161,7 @@ def parse_json(text: str, file: str) -> Document:
         if len(mapping) != len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InputError(f'duplicate key "{twice}"', place=Place(file), cure="keep one of the two")
+            raise _duplicate_in_json(twice, text, file)
         return mapping
 
     def no_constant(word: str) -> float:
@@ -171,9 +171,26 @@ def parse_json(text: str, file: str) -> Document:
         data = json.loads(text, object_pairs_hook=closed, parse_constant=no_constant)
     except json.JSONDecodeError as error:
         raise InputError(f"malformed JSON: {error.msg}", place=Place(file, error.lineno)) from None
+    except ValueError:
+        raise InputError("malformed JSON: a number has too many digits", place=Place(file)) from None
     except RecursionError:
         raise InputError("malformed JSON: nested too deeply", place=Place(file)) from None
     return Document(file, data, _LazyLines(text, file))
+
+
+def _as_yaml(json_text: str) -> str:
+    """JSON is YAML but for tabs between tokens; inside its strings there are none."""
+    return json_text.replace("\t", " ")
+
+
+def _duplicate_in_json(key: str, text: str, file: str) -> InputError:
+    """The error that reading as YAML gives, because it knows lines; a plain one where that finds another fault."""
+    try:
+        parse_yaml(_as_yaml(text), file)
+    except InputError as error:
+        if error.message.startswith("duplicate key"):
+            return error
+    return InputError(f'duplicate key "{key}"', place=Place(file), cure="keep one of the two")
 
 
 class _LazyLines(Mapping[Path_, int]):
@@ -186,7 +203,7 @@ class _LazyLines(Mapping[Path_, int]):
     def _lines(self) -> Mapping[Path_, int]:
         if self._found is None:
             try:
-                self._found = parse_yaml(self._text, self._file).lines
+                self._found = parse_yaml(_as_yaml(self._text), self._file).lines
             except InputError:
                 self._found = {}
         return self._found

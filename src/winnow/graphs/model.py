@@ -12,7 +12,7 @@ from winnow.identity import canonical_json, sha256_hex
 
 @dataclass(frozen=True)
 class Tensor:
-    """One tensor: logical dims, strides in elements, data type. `value` is set for a constant only."""
+    """One tensor: logical dims, strides in elements, alignment in bytes. `value` is set for a constant only."""
 
     uid: int
     name: str
@@ -22,6 +22,7 @@ class Tensor:
     virtual: bool
     value: Any = None
     value_type: str | None = None
+    alignment: int | None = None
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,8 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
         "data_type": tensor.data_type,
         "virtual": tensor.virtual,
     }
-    if tensor.value_type is not None:
-        data["value_type"] = tensor.value_type
-    if tensor.value is not None:
-        data["value"] = tensor.value
-    return data
+    optional = {"alignment": tensor.alignment, "value_type": tensor.value_type, "value": tensor.value}
+    return data | {key: value for key, value in optional.items() if value is not None}
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -103,25 +101,27 @@ def _node(node: Node) -> dict[str, Any]:
         "outputs": {role + TENSOR_SUFFIX: uid for role, uid in node.outputs.items()},
     }
     options_at = KINDS[node.type].options_at
-    if options_at is not None and node.options:
+    if options_at is not None:
         data.setdefault(options_at, {}).update(node.options)
     return data
 
 
 def graph_id(graph: Graph) -> str:
-    """Twelve hex digits that two graphs share if and only if they pose the same problem.
+    """Twelve hex digits: the same for two graphs that pose the same problem on the same layouts.
 
-    It is the start of the SHA-256 over the canonical JSON of the graph's document without its name, without keys
-    that start with `_` (so without provenance), without references that are null, and with its tensors by uid: two
-    layers of two models that ask for the same operation on the same layouts are one graph.
+    They start the SHA-256 over the canonical JSON of the graph's document without its name, without keys that
+    start with `_` (so without provenance), without keys of nodes that are null, and with its tensors by uid. So two
+    models whose layers ask for the same operation are one graph, and a corpus needs it once.
     """
     data = document(graph)
     del data["name"]
     data.pop("_provenance", None)
     data["tensors"].sort(key=lambda tensor: tensor["uid"])
-    for node in data["nodes"]:
-        for side in ("inputs", "outputs"):
-            node[side] = {
-                key: value for key, value in node[side].items() if value is not None or not key.endswith(TENSOR_SUFFIX)
-            }
+    data["nodes"] = [_without_nulls(node) for node in data["nodes"]]
     return sha256_hex(canonical_json(data))[:12]
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_nulls(item) for key, item in value.items() if item is not None}
