@@ -45,8 +45,8 @@ class Ued(_Document):
     graph_match: NativeSymbol
     metadata: str
     sort_kernel_catalog: dict[str, str] | None = None
-    knobs: list[str] = []
-    behavior_notes: list[str] = []
+    knobs: list[str] = Field(default_factory=list)
+    behavior_notes: list[str] = Field(default_factory=list)
     x_winnow: dict[str, Any] | None = Field(default=None, alias="x-winnow")
 
 

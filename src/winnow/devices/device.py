@@ -42,6 +42,11 @@ class Module(Protocol):
     @property
     def symbol(self) -> str: ...
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of its arguments in order, as its signature has them."""
+        ...
+
 
 class Device(Protocol):
     """A device that launches code objects. Use it as a context manager."""

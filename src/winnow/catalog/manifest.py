@@ -1,0 +1,227 @@
+"""The manifest `engine.yaml`: one file that says how an engine is enumerated, matched, measured and reduced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from winnow.catalog.descriptors import Scalar
+from winnow.catalog.header import Header, header_problem
+from winnow.errors import InputError, Place, nearest
+from winnow.strict import Document, Key, StrictModel, load_yaml, validate
+from winnow.tuning.expression import parse
+
+Values = dict[str, Scalar]
+Crossed = dict[str, Scalar | list[Scalar] | list[Values]]
+
+
+class Candidates(StrictModel):
+    """Which of the registry's candidates an engine takes, by arch, algorithm and name pattern."""
+
+    arch: list[str]
+    algorithm: str = "auto"
+    names: list[str] = Field(default_factory=lambda: ["*"])
+
+
+class BuilderRef(StrictModel):
+    """Where a candidate's builder lives: module and function."""
+
+    source: str
+    builder: str
+
+
+class SliceRule(StrictModel):
+    """Authored knob values for the cells that `when` describes; lists in a knob set are crossed."""
+
+    when: dict[str, Scalar] = Field(default_factory=dict)
+    candidate: str = "*"
+    knobs: list[Crossed]
+
+
+class Budget(StrictModel):
+    """How many kernels are too many."""
+
+    kernels: int | None = None
+    per_cell: int | None = None
+
+
+class Enumerate(StrictModel):
+    """How the registry is walked."""
+
+    registry: str
+    request: str
+    candidates: Candidates
+    builders: dict[str, BuilderRef]
+    pin: Values = Field(default_factory=dict)
+    fixed: Values = Field(default_factory=dict)
+    cells: list[Crossed]
+    field_map: dict[str, list[str]] = Field(default_factory=dict)
+    space: Literal["slice", "production", "full"] = "slice"
+    slice: list[SliceRule] = Field(default_factory=list)
+    budget: Budget = Budget()
+
+
+class Comparison(StrictModel):
+    """How one problem field is compared with a metadata field."""
+
+    equal: str | None = None
+    multiple_of: str | None = None
+    at_most: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Comparison:
+        if sum(value is not None for value in (self.equal, self.multiple_of, self.at_most)) != 1:
+            raise ValueError("give exactly one of equal, multiple_of, at_most")
+        return self
+
+
+class LaunchSurface(StrictModel):
+    """Grid and block as expressions over the problem's fields and the kernel's metadata."""
+
+    grid: tuple[str | int, str | int, str | int] = Field(strict=False)
+    block: tuple[str | int, str | int, str | int] = Field(strict=False, default=(1, 1, 1))
+
+
+class Sweep(StrictModel):
+    """How variants are measured. Times are in seconds."""
+
+    rounds: int = Field(default=6, ge=2)
+    min_seconds: float = Field(default=0.002, gt=0)
+    max_launches: int = Field(default=25, ge=1)
+    prune_factor: float = Field(default=1.5, gt=1)
+    timeout_seconds: float = Field(default=20.0, gt=0)
+    seed: int = 0
+
+
+class Performance(StrictModel):
+    """A metadata field that changes speed only; `divides` names the problem field that it must divide."""
+
+    divides: str | None = None
+
+
+class Noise(StrictModel):
+    """How far from the best still counts as equal: never below `floor`, and as wide as A/A arms differ."""
+
+    floor: float = Field(default=0.02, ge=0)
+    quantile: float = Field(default=0.95, gt=0, lt=1)
+    ceiling: float = Field(default=0.10, gt=0)
+
+
+class ReductionBudget(StrictModel):
+    """How many kernels a reduced selection may keep (None: as many as the graphs need)."""
+
+    variants: int | None = Field(default=None, ge=1)
+
+
+class Reduction(StrictModel):
+    """The metadata fields that make a cell, those that only change speed, and what counts as equal."""
+
+    cell: list[str]
+    performance: dict[str, Performance]
+    noise: Noise = Noise()
+    budget: ReductionBudget = ReductionBudget()
+
+
+class Manifest(Header):
+    """Everything about one engine except its kernels."""
+
+    family: str
+    enumerate: Enumerate
+    match: dict[str, Literal["equal", "any"] | Comparison]
+    launch_surface: LaunchSurface
+    sweep: Sweep = Sweep()
+    reduction: Reduction
+
+    @property
+    def slug(self) -> str:
+        """Snake case of the engine's local name: the stem of its files."""
+        return slug_of(self.engine.name)
+
+    @property
+    def allowed_modules(self) -> frozenset[str]:
+        """The modules that this manifest names: the only ones that are imported on its behalf."""
+        named = {self.enumerate.registry.partition(":")[0]}
+        return frozenset(named | {ref.source for ref in self.enumerate.builders.values()})
+
+
+def slug_of(engine_name: str) -> str:
+    """`winnow:GemmCpu` → `gemm_cpu`."""
+    local = engine_name.partition(":")[2]
+    snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in local).lstrip("_")
+    return snake.replace("-", "_").replace(".", "_")
+
+
+def comparison(rule: str | Comparison, field: str) -> tuple[str, str]:
+    """A match rule as (operator, metadata field); the operator is equal, multiple_of, at_most or any."""
+    if isinstance(rule, str):
+        return rule, field
+    operator = next(name for name in ("equal", "multiple_of", "at_most") if getattr(rule, name) is not None)
+    return operator, getattr(rule, operator)
+
+
+@dataclass(frozen=True)
+class LoadedManifest:
+    """A manifest with the document that it came from, for places in later errors."""
+
+    manifest: Manifest
+    document: Document
+    root: Path
+
+    def place(self, *path: Key) -> Place:
+        """Where a key of the manifest stands."""
+        return self.document.place(*path)
+
+
+def load_manifest(path: Path) -> LoadedManifest:
+    """Read and check a manifest.
+
+    Raises:
+        InputError: unreadable, malformed, an unknown or duplicate key, or a name that nothing declares.
+    """
+    document = load_yaml(path)
+    manifest = validate(Manifest, document)
+    problem = header_problem(manifest)
+    if problem is not None:
+        raise InputError(problem[1], place=document.place(*problem[0]))
+    loaded = LoadedManifest(manifest, document, path.parent)
+    _check_names(loaded)
+    return loaded
+
+
+def _check_names(loaded: LoadedManifest) -> None:
+    manifest = loaded.manifest
+    declared = [field.name for field in manifest.kmd_fields]
+
+    def known(name: str, *path: Key) -> None:
+        if name not in declared:
+            raise InputError(f'"{name}" is not a kmd field', place=loaded.place(*path), cure=nearest(name, declared))
+
+    for field, rule in manifest.match.items():
+        operator, other = comparison(rule, field)
+        if operator != "any":
+            known(other, "match", field)
+    reduction = manifest.reduction
+    for i, name in enumerate(reduction.cell):
+        known(name, "reduction", "cell", i)
+    for name, performance in reduction.performance.items():
+        known(name, "reduction", "performance", name)
+        if name in reduction.cell:
+            raise InputError(f'"{name}" is in cell as well', place=loaded.place("reduction", "performance", name))
+        if performance.divides is not None and performance.divides not in manifest.match:
+            raise InputError(
+                f'"{performance.divides}" is no field of match',
+                place=loaded.place("reduction", "performance", name, "divides"),
+                cure=nearest(performance.divides, manifest.match),
+            )
+    for name in declared:
+        if name not in reduction.cell and name not in reduction.performance:
+            raise InputError(
+                f'kmd field "{name}" is neither in cell nor in performance', place=loaded.place("reduction")
+            )
+    for key in ("grid", "block"):
+        for i, text in enumerate(getattr(manifest.launch_surface, key)):
+            if isinstance(text, str):
+                parse(text, names={*declared, *manifest.match}, place=loaded.place("launch_surface", key, i))

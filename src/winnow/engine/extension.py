@@ -1,0 +1,112 @@
+"""What an engine descriptor carries for Winnow's own engine: its family, its matcher and its launch surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Literal
+
+from winnow.catalog.manifest import Comparison, LaunchSurface, comparison
+from winnow.errors import InputError, Place, nearest
+from winnow.families.adapter import FamilyAdapter, Field
+from winnow.strict import Document, StrictModel, validate
+from winnow.tuning.expression import Expression, parse
+
+Grid = tuple[int, int, int]
+
+
+class _Extension(StrictModel):
+    family: str
+    match: dict[str, Literal["equal", "any"] | Comparison]
+    launch_surface: LaunchSurface
+
+
+@dataclass(frozen=True)
+class Matcher:
+    """Which metadata field each problem field is compared with, and how."""
+
+    rules: tuple[tuple[str, str, str], ...]
+    """(problem field, operator, metadata field)"""
+
+    def refusal(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> str | None:
+        """Why a kernel with this metadata does not serve a problem with these fields, or None when it does."""
+        for field, operator, other in self.rules:
+            if operator == "any":
+                continue
+            if field not in fields:
+                return f"the graph says no {field}"
+            asked, offered = fields[field], metadata[other]
+            if not _COMPARE[operator](asked, offered):
+                return f"{field}={asked} is not {_WORDS[operator]} {other}={offered}"
+        return None
+
+
+_COMPARE = {
+    "equal": lambda asked, offered: asked == offered,
+    "multiple_of": lambda asked, offered: offered > 0 and asked % offered == 0,
+    "at_most": lambda asked, offered: asked <= offered,
+}
+_WORDS = {"equal": "equal to", "multiple_of": "a multiple of", "at_most": "at most"}
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """Grid and block of a launch, computed from the problem's fields and the kernel's metadata alone."""
+
+    grid_of: tuple[Expression, Expression, Expression]
+
+    def grid(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> Grid:
+        """The launch grid. Every extent is a positive integer."""
+        values = {**metadata, **fields}
+        x, y, z = (int(expression.evaluate(values)) for expression in self.grid_of)
+        return x, y, z
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How an engine reads graphs, matches and launches."""
+
+    adapter: FamilyAdapter
+    matcher: Matcher
+    launcher: Launcher
+
+
+def behaviour(extension: Mapping[str, Any] | None, file: str) -> Behaviour:
+    """The behaviour that an engine descriptor's `x-winnow` states.
+
+    Raises:
+        InputError: there is none, it is malformed, or its family is not installed.
+    """
+    if extension is None:
+        raise InputError('no "x-winnow" key: this engine needs its native matchers', place=Place(file))
+    document = Document(file, {"x-winnow": extension}, {})
+    stated = validate(_Extension, document, "x-winnow")
+    rules = tuple((field, *comparison(rule, field)) for field, rule in stated.match.items())
+    place = Place(file, key="x-winnow.launch_surface")
+    x, y, z = (parse(str(text), names=None, place=place) for text in stated.launch_surface.grid)
+    return Behaviour(
+        find_family(stated.family, Place(file, key="x-winnow.family")), Matcher(rules), Launcher((x, y, z))
+    )
+
+
+@cache
+def _families() -> dict[str, Any]:
+    return {entry.name: entry for entry in entry_points(group="winnow.families")}
+
+
+def find_family(name: str, place: Place | None = None) -> FamilyAdapter:
+    """The adapter of an installed family.
+
+    Raises:
+        InputError: no installed package offers it.
+    """
+    if name not in _families():
+        raise InputError(
+            f'no family "{name}" is installed',
+            place=place,
+            cure=nearest(name, _families()) + "; families are entry points of the group winnow.families",
+        )
+    adapter: FamilyAdapter = _families()[name].load()
+    return adapter
