@@ -15,7 +15,7 @@ from winnow.graphs.schema import SECTIONS, GraphFile, NodeFile, TensorFile
 from winnow.strict import Document, Key, load_json, validate
 
 _INT64_MAX = 2**63 - 1
-_LINE_WIDTH = 120
+_LINE_WIDTH = 140
 
 
 def read_graph(path: Path) -> Graph:
