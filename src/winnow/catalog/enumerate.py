@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
+from winnow.catalog.cells import CellWalk, crossed, load_registry
 from winnow.catalog.header import Specialization
-from winnow.catalog.manifest import Crossed, LoadedManifest
-from winnow.catalog.references import resolve
+from winnow.catalog.manifest import LoadedManifest
 from winnow.errors import InputError, Refused, nearest
 from winnow.identity import spec_identity
-from winnow.registry import selector_matches
 
 Outcome = Literal["selected", "refused", "duplicate"]
 
@@ -58,22 +56,6 @@ class Enumeration:
         return {outcome: counted[outcome] for outcome in ("selected", "refused", "duplicate")}
 
 
-def crossed(record: Crossed) -> Iterator[dict[str, Any]]:
-    """Lists are crossed, in their order; a list of mappings is crossed as one unit."""
-    names = list(record)
-    for values in itertools.product(*(v if isinstance(v, list) else [v] for v in record.values())):
-        point: dict[str, Any] = {}
-        for name, value in zip(names, values, strict=True):
-            point |= value if isinstance(value, dict) else {name: value}
-        yield point
-
-
-def load_registry(loaded: LoadedManifest) -> Any:
-    """The registry that the manifest names: an object, or a function that returns one."""
-    named = resolve(loaded.manifest.enumerate.registry, loaded.place("enumerate", "registry"))
-    return named() if callable(named) and not hasattr(named, "candidates") else named
-
-
 def enumerate_variants(loaded: LoadedManifest, *, space: str | None = None) -> Enumeration:
     """Walk the registry as the manifest's `enumerate:` says; `space` overrides its `space`.
 
@@ -81,8 +63,8 @@ def enumerate_variants(loaded: LoadedManifest, *, space: str | None = None) -> E
         InputError: a candidate pattern or slice rule that matches nothing, a candidate that raises.
         Refused: the budget says no.
     """
-    walk = _Walk(loaded, load_registry(loaded), space or loaded.manifest.enumerate.space)
-    enumeration = walk.run()
+    walk = CellWalk(loaded, load_registry(loaded))
+    enumeration = _Enumerator(walk, space or loaded.manifest.enumerate.space).run()
     _check_budget(loaded, enumeration)
     return enumeration
 
@@ -104,15 +86,14 @@ def observed_metadata(spec: Any, part: Specialization) -> dict[str, Any]:
     return metadata
 
 
-class _Walk:
-    """One walk over one registry."""
+class _Enumerator:
+    """One enumeration: the walk over all cells, and the ledger of what became of each point."""
 
-    def __init__(self, loaded: LoadedManifest, registry: Any, space: str) -> None:
-        self.loaded = loaded
-        self.plan = loaded.manifest.enumerate
-        self.registry = registry
+    def __init__(self, walk: CellWalk, space: str) -> None:
+        self.walk = walk
+        self.loaded = walk.loaded
+        self.plan = walk.plan
         self.space = space
-        self.request_type = resolve(self.plan.request, loaded.place("enumerate", "request"))
         self.variants: list[Variant] = []
         self.ledger: list[LedgerEntry] = []
         self.seen: set[tuple[str, str, str]] = set()
@@ -120,8 +101,8 @@ class _Walk:
 
     def run(self) -> Enumeration:
         for arch in self.plan.candidates.arch:
-            for candidate in self.candidates(arch):
-                for cell in (point for record in self.plan.cells for point in crossed(record)):
+            for candidate in self.walk.candidates(arch):
+                for cell in self.walk.cells():
                     self.cell(candidate, arch, cell)
         if self.space == "slice":
             for i in range(len(self.plan.slice)):
@@ -132,49 +113,9 @@ class _Walk:
                     )
         return Enumeration(tuple(self.variants), tuple(self.ledger))
 
-    def candidates(self, arch: str) -> list[Any]:
-        wanted = self.plan.candidates
-        everything = list(self.registry.candidates())
-        for i, pattern in enumerate(wanted.names):
-            if not any(fnmatchcase(candidate.name, pattern) for candidate in everything):
-                raise InputError(
-                    f'no candidate is called "{pattern}"',
-                    place=self.loaded.place("enumerate", "candidates", "names", i),
-                    cure=nearest(pattern, (candidate.name for candidate in everything)),
-                )
-        chosen = [
-            candidate
-            for candidate in everything
-            if any(fnmatchcase(candidate.name, pattern) for pattern in wanted.names)
-            and selector_matches(wanted.algorithm, candidate.algorithm)
-            and arch in candidate.capability.arches
-        ]
-        if not chosen:
-            known = {name for candidate in everything for name in candidate.capability.arches}
-            raise InputError(
-                f'no candidate runs on "{arch}"',
-                place=self.loaded.place("enumerate", "candidates", "arch"),
-                cure=nearest(arch, known),
-            )
-        return chosen
-
-    def request(self, candidate: Any, arch: str, cell: Mapping[str, Any]) -> Any:
-        values = {**self.plan.pin, **self.plan.fixed, **cell}
-        mapped = {target: value for name, value in values.items() for target in self.plan.field_map.get(name, [name])}
-        known = {field.name for field in fields(self.request_type)}
-        for name in mapped:
-            if name not in known:
-                raise InputError(
-                    f'"{name}" is no field of {self.plan.request}',
-                    place=self.loaded.place("enumerate", "cells"),
-                    cure=nearest(name, known),
-                )
-        selectors = {"algorithm": candidate.algorithm, "spec_id": candidate.spec_id}
-        return self.request_type(arch=arch, **{k: v for k, v in selectors.items() if k in known}, **mapped)
-
     def cell(self, candidate: Any, arch: str, cell: Mapping[str, Any]) -> None:
-        request = self.request(candidate, arch, cell)
-        admitted, reason = self.ask(candidate, cell, {}, lambda: candidate.admits(request))
+        request = self.walk.request(candidate, arch, cell)
+        admitted, reason = self.walk.ask(candidate, cell, {}, lambda: candidate.admits(request))
         if not admitted:
             self.note(arch, candidate, cell, {}, "refused", reason)
             return
@@ -207,25 +148,17 @@ class _Walk:
     ) -> Iterator[tuple[Mapping[str, Any], Any]]:
         """(knobs, spec) for each point of the space; in place of the spec the reason why it was refused."""
         if self.space == "production":
-            for spec in self.ask(candidate, cell, {}, lambda: list(candidate.sweep_space(request))):
+            for spec in self.walk.ask(candidate, cell, {}, lambda: list(candidate.sweep_space(request))):
                 yield dict(getattr(spec, "knobs", ())), spec
             return
         for knobs in self.knob_sets(candidate, arch, cell, request):
-            pinned = replace(request, tuning_knobs=tuple(sorted(knobs.items())))
-            admitted, reason = self.ask(candidate, cell, knobs, lambda pinned=pinned: candidate.admits(pinned))
-            if not admitted:
-                yield knobs, reason
-                continue
-            try:
-                yield knobs, self.ask(candidate, cell, knobs, lambda pinned=pinned: candidate.select_spec(pinned))
-            except ValueError as error:
-                yield knobs, str(error)
+            yield knobs, self.walk.pinned(candidate, cell, request, knobs)
 
     def knob_sets(
         self, candidate: Any, arch: str, cell: Mapping[str, Any], request: Any
     ) -> Iterator[Mapping[str, Any]]:
         if self.space == "full":
-            yield from self.ask(candidate, cell, {}, lambda: candidate.space(request).enumerate())
+            yield from self.walk.ask(candidate, cell, {}, lambda: candidate.space(request).enumerate())
             return
         known = {**cell, "arch": arch, "algorithm": candidate.algorithm}
         for i, rule in enumerate(self.plan.slice):
@@ -240,19 +173,6 @@ class _Walk:
                 self.used_rules.add(i)
                 for record in rule.knobs:
                     yield from crossed(record)
-
-    def ask(self, candidate: Any, cell: Mapping[str, Any], knobs: Mapping[str, Any], question: Any) -> Any:
-        """Ask a candidate something; what it raises, other than a refusal of a pin, is an error that names it."""
-        try:
-            return question()
-        except ValueError:
-            raise
-        except Exception as error:
-            shown = ", ".join(f"{name}={value}" for name, value in {**cell, **knobs}.items())
-            raise InputError(
-                f"candidate {candidate.name} raised {type(error).__name__}: {error} (cell {shown})",
-                place=self.loaded.place("enumerate", "registry"),
-            ) from error
 
     def note(
         self,

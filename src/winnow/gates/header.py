@@ -1,0 +1,28 @@
+"""Gate `header`: the selection and the manifest describe the same engine."""
+
+from __future__ import annotations
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.header import Header
+from winnow.gates.verdict import Finding, Verdict, judged
+
+
+def check(engine: EngineDir) -> Verdict:
+    """Each key that both files have must be equal in both."""
+    manifest, selection = engine.manifest.manifest, engine.selection.selection
+    findings = [
+        Finding(
+            key,
+            f"the selection says {_shown(getattr(selection, key))}, the manifest {_shown(getattr(manifest, key))}",
+            engine.selection.document.place(key),
+        )
+        for key in Header.model_fields
+        if getattr(manifest, key) != getattr(selection, key)
+    ]
+    return judged("header", f"{len(Header.model_fields)} shared keys", findings)
+
+
+def _shown(value: object) -> str:
+    dump = getattr(value, "model_dump", None)
+    text = str(dump(exclude_none=True) if dump is not None else value)
+    return text if len(text) <= 100 else text[:97] + "..."

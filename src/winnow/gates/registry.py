@@ -1,0 +1,67 @@
+"""Gate `registry`: every selected kernel is one that the registry offers, with the same spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from winnow.catalog.cells import CellWalk, load_registry
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.enumerate import observed_metadata
+from winnow.catalog.expand import Kernel, expand
+from winnow.gates.verdict import Finding, Verdict, judged
+
+
+def check(engine: EngineDir) -> Verdict:
+    """Ask the registry for each kernel's exact spec on each of its arches, and compare what it answers."""
+    kernels = expand(engine.selection)
+    walk = CellWalk(engine.manifest, load_registry(engine.manifest))
+    findings = []
+    for kernel in kernels:
+        for arch in kernel.arch:
+            reason = _refusal(engine, walk, kernel, arch)
+            if reason is not None:
+                findings.append(Finding(kernel.name, f"{reason} (arch {arch})", kernel.place))
+                break
+    return judged("registry", f"{len(kernels)} selected kernels", findings)
+
+
+def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> str | None:
+    """Why the registry does not offer this kernel, or None when it does."""
+    plan = engine.manifest.manifest.enumerate
+    names = {(ref.source, ref.builder): name for name, ref in plan.builders.items()}
+    candidate_name = names.get((str(kernel.source.get("source")), str(kernel.source.get("builder"))))
+    if candidate_name is None:
+        return f"no candidate of the manifest is built by {kernel.source.get('source')}:{kernel.source.get('builder')}"
+    candidates = {candidate.name: candidate for candidate in walk.candidates(arch)}
+    if candidate_name not in candidates:
+        return f"the registry has no {candidate_name} here"
+    candidate = candidates[candidate_name]
+    reasons = []
+    for cell in walk.cells():
+        if any(name in kernel.spec and kernel.spec[name] != value for name, value in cell.items()):
+            continue
+        answer = walk.offered(candidate, arch, cell, kernel.spec)
+        if isinstance(answer, str):
+            reasons.append(answer)
+            continue
+        difference = _difference(
+            kernel, asdict(answer), observed_metadata(answer, engine.manifest.manifest.specialization)
+        )
+        if difference is None:
+            return None
+        reasons.append(difference)
+    return reasons[0] if reasons else "its spec belongs to no cell of the manifest"
+
+
+def _difference(kernel: Kernel, spec: Mapping[str, Any], metadata: Mapping[str, Any]) -> str | None:
+    for what, ours, theirs in (("spec", kernel.spec, spec), ("metadata", kernel.metadata, metadata)):
+        for name in (*ours, *theirs):
+            if name not in theirs:
+                return f"{what} field {name} is unknown to the registry"
+            if name not in ours:
+                return f"{what} field {name} is missing, the registry says {theirs[name]!r}"
+            if ours[name] != theirs[name] or type(ours[name]) is not type(theirs[name]):
+                return f"{what} field {name} is {ours[name]!r}, the registry says {theirs[name]!r}"
+    return None

@@ -1,0 +1,56 @@
+"""What a gate says: one type for all of them, and the exit code that a set of verdicts comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from winnow.errors import Place
+
+State = Literal["passed", "refused", "incomplete"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason why a gate did not pass. `subject` is the kernel, graph or file that it is about."""
+
+    subject: str
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A gate's answer. `incomplete` means that it could not run to its end, which is not a pass."""
+
+    gate: str
+    state: State
+    summary: str
+    findings: tuple[Finding, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def passed(gate: str, summary: str) -> Verdict:
+    """The gate ran over everything it should and found nothing."""
+    return Verdict(gate, "passed", summary)
+
+
+def judged(gate: str, summary: str, findings: Iterable[Finding]) -> Verdict:
+    """Refused with the findings if there are any, passed if there are none."""
+    found = tuple(findings)
+    return Verdict(gate, "refused" if found else "passed", summary, found)
+
+
+def incomplete(gate: str, reason: str) -> Verdict:
+    """The gate could not run; `reason` says what is missing and how to get it."""
+    return Verdict(gate, "incomplete", reason)
+
+
+def exit_code(verdicts: Iterable[Verdict]) -> int:
+    """1 if any gate refused, else 3 if any could not run, else 0."""
+    states = {verdict.state for verdict in verdicts}
+    return 1 if "refused" in states else 3 if "incomplete" in states else 0
