@@ -11,7 +11,7 @@ from pydantic import Field
 from winnow.catalog.descriptors import Scalar
 from winnow.catalog.header import Header, header_problem
 from winnow.errors import InputError
-from winnow.strict import Document, StrictModel, load_yaml, validate
+from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
 
 SHAPE_CONTROLS = ("knobs", "resolved", "ordinal")
 """Keys of a shape that are not spec fields."""
@@ -78,7 +78,15 @@ def load_selection(path: Path) -> LoadedSelection:
     Raises:
         InputError: unreadable, malformed, an unknown or duplicate key, an inconsistent header.
     """
-    document = load_yaml(path)
+    return _checked(load_yaml(path))
+
+
+def parse_selection(text: str, file: str) -> LoadedSelection:
+    """`load_selection` for text that is already in memory; `file` is the name that errors show."""
+    return _checked(parse_yaml(text, file))
+
+
+def _checked(document: Document) -> LoadedSelection:
     selection = validate(Selection, document)
     problem = header_problem(selection)
     if problem is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import TracebackType
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -21,6 +22,9 @@ class DeviceFault(Exception):
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.detail)
 
 
 class Buffer(Protocol):
@@ -43,8 +47,8 @@ class Module(Protocol):
     def symbol(self) -> str: ...
 
     @property
-    def parameters(self) -> tuple[str, ...]:
-        """Names of its arguments in order, as its signature has them."""
+    def signature(self) -> tuple[Argument, ...]:
+        """Its arguments in order."""
         ...
 
 
@@ -87,3 +91,9 @@ class Device(Protocol):
         ...
 
     def close(self) -> None: ...
+
+    def __enter__(self) -> Device: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

@@ -87,7 +87,9 @@ class Execution:
 
     def _arguments_of(self, module: Module) -> dict[str, Any]:
         everything = self.arguments
-        return {name: everything[name] for name in module.parameters if name in everything}
+        return {
+            argument.name: everything[argument.name] for argument in module.signature if argument.name in everything
+        }
 
     def _outputs(self) -> list[Operand]:
         return [operand for operand in self.problem.operands if operand.output]

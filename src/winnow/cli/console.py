@@ -1,0 +1,69 @@
+"""How commands print: text for people, one JSON document for machines, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def table(rows: Iterable[Sequence[object]], *, indent: int = 2) -> str:
+    """Rows as aligned columns; numbers to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    if not cells:
+        return ""
+    widths = [max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells)))]
+    right = [
+        all(isinstance(row[i], (int, float)) for row in rows if i < len(row))
+        for rows in [list(rows)]
+        for i in range(len(widths))
+    ]
+    lines = []
+    for row in cells:
+        padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=False)]
+        lines.append(" " * indent + "  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def seconds(value: float) -> str:
+    """A duration for people."""
+    return f"{value:.1f} s" if value < 90 else f"{int(value // 60)} min {int(value % 60):02d} s"
+
+
+class Progress:
+    """A line on stderr that is written over; nothing when stderr is not a terminal."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.started = time.monotonic()
+        self.shown = 0.0
+        self.live = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Show that `done` of `total` units are ready."""
+        now = time.monotonic()
+        if not self.live or (now - self.shown < 0.1 and done < total):
+            return
+        self.shown = now
+        rest = (now - self.started) / done * (total - done) if done else 0.0
+        eta = f", {seconds(rest)} left" if done else ""
+        line = f"  {self.label} {done}/{total}{eta} {note}"
+        print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        """Take the line away."""
+        if self.live:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

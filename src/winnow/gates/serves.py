@@ -1,0 +1,48 @@
+"""Gate `serves`: the packed engine serves every graph of the corpus on the device, and its results are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.devices.device import Device
+from winnow.devices.find import open_device
+from winnow.engine.execution import Execution
+from winnow.engine.load import Engine, load_engine
+from winnow.engine.serve import applicable, run_kernel
+from winnow.errors import Refused
+from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.graphs.model import Graph
+from winnow.graphs.reader import read_corpus
+
+
+def check(engine: EngineDir, device_name: str) -> Verdict:
+    """Run each graph once with the kernel that the engine chooses, from the archive and from the reduced one."""
+    archives = [path for path in (engine.archive, engine.reduced / "archive") if path.is_dir()]
+    if not archives:
+        return incomplete("serves", f"no archive at {engine.archive}: run `winnow pack` first")
+    graphs = read_corpus(engine.corpus)
+    with open_device(device_name, timeout_s=engine.manifest.manifest.sweep.timeout_seconds) as device:
+        findings = [finding for path in archives for finding in _unserved(path, device, graphs)]
+    return judged("serves", f"{len(graphs)} graphs from {len(archives)} archives on {device_name}", findings)
+
+
+def _unserved(archive: Path, device: Device, graphs: tuple[Graph, ...]) -> Iterator[Finding]:
+    engine = load_engine(archive, device.arch)
+    for graph in graphs:
+        reason = _reason(engine, device, graph)
+        if reason is not None:
+            yield Finding(graph.name, f"{reason} (archive {archive})")
+
+
+def _reason(engine: Engine, device: Device, graph: Graph) -> str | None:
+    try:
+        problem, ranked = applicable(engine, graph)
+    except Refused as refusal:
+        return refusal.message
+    with Execution(device, engine.adapter, problem, seed=0) as execution:
+        served = run_kernel(engine, device, execution, ranked[0], min_seconds=0.0, max_launches=0)
+    if served.correctness.state == "passed":
+        return None
+    return f"{served.kernel.name}: {served.correctness.state}: {served.correctness.detail}"
