@@ -273,17 +273,17 @@ def _cure(model: type[BaseModel], first: Any, path: Path_, data: Any) -> str | N
 
 
 def _model_at(model: type[BaseModel], loc: tuple[Key, ...]) -> type[BaseModel] | None:
-    current: Any = model
+    """The model whose fields stand at `loc`; None where a union leaves more than one. Indices choose nothing."""
+    models = [model]
     for key in loc:
-        if isinstance(current, type) and issubclass(current, BaseModel):
-            field = current.model_fields.get(str(key))
-            current = None if field is None else field.annotation
-        candidates = [current, *_type_arguments(current)]
-        models = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-        if models:
-            named = [m for m in models if m.__name__ == key]
-            current = (named or models)[0]
-    return current if isinstance(current, type) and issubclass(current, BaseModel) else None
+        named = [m for m in models if m.__name__ == key]
+        fields = [m.model_fields[str(key)] for m in models if str(key) in m.model_fields]
+        if named:
+            models = named
+        elif fields:
+            inside = [t for field in fields for t in (field.annotation, *_type_arguments(field.annotation))]
+            models = [t for t in inside if isinstance(t, type) and issubclass(t, BaseModel)]
+    return models[0] if len(models) == 1 else None
 
 
 def _type_arguments(annotation: Any) -> list[Any]:
