@@ -8,7 +8,14 @@ from winnow.compilers.elf_note import SCHEMA, Note, NoteArgument, NoteToolchain,
 from winnow.compilers.layout import argument_layout
 from winnow.compilers.prelude import with_prelude
 from winnow.compilers.source import CSource
-from winnow.compilers.toolchain import COMMON_FLAGS, Toolchain, find_toolchain, run_compiler
+from winnow.compilers.toolchain import (
+    COMMON_FLAGS,
+    Toolchain,
+    ToolchainKind,
+    find_toolchain,
+    level_flags,
+    run_compiler,
+)
 from winnow.errors import InputError
 from winnow.identity import canonical_json, sha256_hex
 from winnow.targets.cpu import CPU_TARGETS, march, vector_bytes
@@ -24,7 +31,7 @@ def compile_c(source: CSource, target: str, toolchain: Toolchain, *, timeout_s: 
         CompileFailed: the compiler refused the text, took longer than `timeout_s` seconds, or wrote an object
             that is not what was asked for.
     """
-    flags = (*COMMON_FLAGS, *_target_flags(target), *source.flags)
+    flags = (*COMMON_FLAGS, *_target_flags(target, toolchain.kind), *source.flags)
     arguments = argument_layout(source.parameters)
     note = Note(
         schema_version=SCHEMA,
@@ -47,9 +54,9 @@ def compile_c(source: CSource, target: str, toolchain: Toolchain, *, timeout_s: 
     return compiled
 
 
-def _target_flags(target: str) -> tuple[str, ...]:
-    """At 64-byte registers compilers prefer narrower ones unless told; the knobs choose, not they."""
-    return (f"-march={march(target)}", f"-mprefer-vector-width={8 * vector_bytes(target)}")
+def _target_flags(target: str, kind: ToolchainKind) -> tuple[str, ...]:
+    # At 64-byte registers compilers prefer narrower ones unless told; the knobs choose, not they.
+    return (*level_flags(march(target), kind), f"-mprefer-vector-width={8 * vector_bytes(target)}")
 
 
 COMPILER = Compiler(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import msgpack
 from elftools.elf.elffile import ELFFile
@@ -21,8 +21,12 @@ OWNER = b"Winnow\0"
 NOTE_TYPE = 1
 SCHEMA = 1
 
+_CURE = "pack the catalog again"
 _NOTE_HEADER = struct.Struct("<III")
-_SYMBOL_BYTES = 24
+# Elf64_Sym (name, info, other, section, value, size) and Elf64_Dyn (tag, value).
+_SYMBOL = struct.Struct("<IBBHQQ")
+_DYNAMIC = struct.Struct("<qQ")
+_UNDEFINED, _FUNCTION, _NEEDED = 0, 2, 1
 
 
 class NoteArgument(StrictModel):
@@ -68,13 +72,22 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
+@dataclass(frozen=True)
+class _Section:
+    """One section of an object: its ELF type, its size in memory, and its bytes in the file."""
+
+    type: str
+    size: int
+    data: bytes
+
+
 def read_note(payload: bytes) -> Note:
     """What an object says of itself.
 
     Raises:
         InputError: not a shared object for x86-64, malformed, or without a sound note.
     """
-    return _decode(_sections(payload))
+    return _note(_sections(payload))
 
 
 def read_back(payload: bytes, symbol: str) -> CodeObject:
@@ -88,25 +101,24 @@ def read_back(payload: bytes, symbol: str) -> CodeObject:
             symbol is not a function that it exports.
     """
     sections = _sections(payload)
-    note = _decode(sections)
+    note = _note(sections)
     if note.symbol != symbol:
-        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure="pack the catalog again")
-    kernel_bytes = _function_bytes(sections, symbol)
+        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=_CURE)
     resources = {
         "text_bytes": _size(sections, ".text"),
-        "rodata_bytes": sum(s["sh_size"] for name, s in sections.items() if name.startswith(".rodata")),
+        "rodata_bytes": _size(sections, ".rodata"),
         "data_bytes": _size(sections, ".data") + _size(sections, ".bss"),
-        "kernel_bytes": kernel_bytes,
+        "kernel_bytes": _function_bytes(sections, symbol),
         "needed_libraries": _needed_libraries(sections),
     }
     return CodeObject(note.target, symbol, payload, note.signature, resources)
 
 
 def _malformed(problem: str) -> InputError:
-    return InputError(f"malformed code object: {problem}", cure="pack the catalog again")
+    return InputError(f"malformed code object: {problem}", cure=_CURE)
 
 
-def _sections(payload: bytes) -> Mapping[str, Any]:
+def _sections(payload: bytes) -> Mapping[str, _Section]:
     """The object's sections by name, each known to lie inside the payload."""
     try:
         return _checked_sections(payload)
@@ -116,39 +128,34 @@ def _sections(payload: bytes) -> Mapping[str, Any]:
         raise _malformed(str(error) or type(error).__name__) from None
 
 
-def _checked_sections(payload: bytes) -> Mapping[str, Any]:
+def _checked_sections(payload: bytes) -> Mapping[str, _Section]:
     elf = ELFFile(io.BytesIO(payload))
     header = elf.header
     kind = (elf.elfclass, elf.little_endian, header["e_machine"], header["e_type"])
     if kind != (64, True, "EM_X86_64", "ET_DYN"):
         raise _malformed("it is not a shared object for x86-64")
-    count, size = header["e_shnum"], header["e_shentsize"]
-    if not count or size != 64 or header["e_shoff"] + count * size > len(payload):
+    count, entry_bytes = header["e_shnum"], header["e_shentsize"]
+    if not count or entry_bytes != 64 or header["e_shoff"] + count * entry_bytes > len(payload):
         raise _malformed("its section table lies outside the file")
-    sections: dict[str, Any] = {}
+    sections: dict[str, _Section] = {}
     for index in range(count):
-        section = elf.get_section(index)
-        in_file = 0 if section["sh_type"] == "SHT_NOBITS" else section["sh_size"]
-        if section["sh_offset"] + in_file > len(payload):
+        found = elf.get_section(index)
+        size, start = found["sh_size"], found["sh_offset"]
+        stored = 0 if found["sh_type"] == "SHT_NOBITS" else size
+        if start + stored > len(payload):
             raise _malformed(f"section {index} lies outside the file")
-        sections.setdefault(section.name, section)
+        if found.name in sections:
+            raise _malformed(f'it has two sections "{found.name}"')
+        sections[found.name] = _Section(str(found["sh_type"]), size, payload[start : start + stored])
     return sections
 
 
-def _decode(sections: Mapping[str, Any]) -> Note:
+def _note(sections: Mapping[str, _Section]) -> Note:
     section = sections.get(SECTION)
-    if section is None or section["sh_type"] != "SHT_NOTE":
+    if section is None or section.type != "SHT_NOTE":
         raise InputError(f"the object has no {SECTION} note", cure="only objects that Winnow compiled can be read")
-    data: bytes = section.data()
-    if len(data) < _NOTE_HEADER.size:
-        raise _malformed("its note is cut off")
-    owner_size, size, kind = _NOTE_HEADER.unpack_from(data)
-    start = _NOTE_HEADER.size + len(_padded(OWNER))
-    owner = data[_NOTE_HEADER.size : _NOTE_HEADER.size + owner_size]
-    if (owner, kind) != (OWNER, NOTE_TYPE) or start + size > len(data) or len(data) - start - size > 3:
-        raise _malformed("its note is not one of Winnow's")
     try:
-        note = Note.model_validate(msgpack.unpackb(data[start : start + size]))
+        note = Note.model_validate(msgpack.unpackb(_described(section.data)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(key) for key in first["loc"])
@@ -162,28 +169,46 @@ def _decode(sections: Mapping[str, Any]) -> Note:
     return note
 
 
-def _size(sections: Mapping[str, Any], name: str) -> int:
-    return int(sections[name]["sh_size"]) if name in sections else 0
+def _described(data: bytes) -> bytes:
+    """The descriptor of a section that holds exactly one note of Winnow's."""
+    head = _NOTE_HEADER.size + len(_padded(OWNER))
+    if len(data) < head:
+        raise _malformed("its note is cut off")
+    owner_size, size, kind = _NOTE_HEADER.unpack_from(data)
+    if (data[_NOTE_HEADER.size : _NOTE_HEADER.size + owner_size], kind) != (OWNER, NOTE_TYPE):
+        raise _malformed("its note is not one of Winnow's")
+    described = data[head : head + size]
+    if len(described) != size or len(data) != head + len(_padded(described)):
+        raise _malformed("its note has another size than it says")
+    return described
 
 
-def _function_bytes(sections: Mapping[str, Any], symbol: str) -> int:
+def _size(sections: Mapping[str, _Section], name: str) -> int:
+    """Bytes of the section and of its parts (`.rodata.cst4`)."""
+    return sum(s.size for other, s in sections.items() if other == name or other.startswith(f"{name}."))
+
+
+def _function_bytes(sections: Mapping[str, _Section], symbol: str) -> int:
     """Bytes of the exported function `symbol`."""
-    table = sections.get(".dynsym")
-    if table is None or table["sh_type"] != "SHT_DYNSYM" or table["sh_entsize"] != _SYMBOL_BYTES:
-        raise _malformed("it has no table of exported symbols")
-    try:
-        for found in table.iter_symbols():
-            exported = found["st_shndx"] != "SHN_UNDEF" and found["st_info"]["type"] == "STT_FUNC"
-            if exported and found.name == symbol:
-                return int(found["st_size"])
-    except Exception as error:  # noqa: BLE001 - as in _sections
-        raise _malformed(str(error) or type(error).__name__) from None
-    raise InputError(f'the object does not export the function "{symbol}"', cure="pack the catalog again")
+    table, names = _table(sections, ".dynsym", "SHT_DYNSYM"), _table(sections, ".dynstr", "SHT_STRTAB")
+    wanted = symbol.encode() + b"\0"
+    for name, info, _, section, _, size in _SYMBOL.iter_unpack(_whole(table, _SYMBOL.size)):
+        if section != _UNDEFINED and info & 0xF == _FUNCTION and names[name : name + len(wanted)] == wanted:
+            return int(size)
+    raise InputError(f'the object does not export the function "{symbol}"', cure=_CURE)
 
 
-def _needed_libraries(sections: Mapping[str, Any]) -> int:
-    section = sections.get(".dynamic")
-    if section is None or section["sh_type"] != "SHT_DYNAMIC":
-        raise _malformed("it has no dynamic section")
-    entries = struct.iter_unpack("<qQ", section.data()[: section["sh_size"] // 16 * 16])
-    return sum(1 for tag, _ in entries if tag == 1)
+def _needed_libraries(sections: Mapping[str, _Section]) -> int:
+    entries = _DYNAMIC.iter_unpack(_whole(_table(sections, ".dynamic", "SHT_DYNAMIC"), _DYNAMIC.size))
+    return sum(1 for tag, _ in entries if tag == _NEEDED)
+
+
+def _table(sections: Mapping[str, _Section], name: str, kind: str) -> bytes:
+    section = sections.get(name)
+    if section is None or section.type != kind:
+        raise _malformed(f"it has no {name}")
+    return section.data
+
+
+def _whole(data: bytes, entry_bytes: int) -> bytes:
+    return data[: len(data) // entry_bytes * entry_bytes]

@@ -83,6 +83,14 @@ _CURE = (
 )
 
 
+def level_flags(level: str, kind: ToolchainKind) -> tuple[str, ...]:
+    """The arguments that make a toolchain compile for an x86-64 level (`x86-64-v3`)."""
+    if kind == "zig":
+        # It would take this machine's own system otherwise; an older C library makes objects that run elsewhere.
+        return ("-target", "x86_64-linux-gnu.2.28", f"-mcpu={level.replace('-', '_')}")
+    return (f"-march={level}",)
+
+
 def find_toolchain() -> Toolchain:
     """The first C compiler that works: `cc`, `gcc`, `clang`, else the one in the Python package `ziglang`.
 
@@ -93,7 +101,9 @@ def find_toolchain() -> Toolchain:
     for command in _commands():
         try:
             toolchain = _identify(command)
-            run_compiler(toolchain, _PROBE_TEXT, (*COMMON_FLAGS, "-march=x86-64-v2"), _PROBE_SECONDS)
+            run_compiler(
+                toolchain, _PROBE_TEXT, (*COMMON_FLAGS, *level_flags("x86-64-v2", toolchain.kind)), _PROBE_SECONDS
+            )
         except CompileFailed as error:
             problems.append(f"{' '.join(command)}: {error.reason}")
         else:

@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import Any
 
 from winnow.compilers.code_object import Argument
+from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.devices.argument_block import checked_grid, pack_arguments
 from winnow.devices.cpu_identity import fingerprint, measured_cpu
 from winnow.devices.cpu_memory import GUARD_BYTES, GuardedBuffer
 from winnow.devices.cpu_worker import Message
 from winnow.devices.device import Buffer, DeviceFault, Grid, Module
 from winnow.devices.worker_process import WorkerProcess
+from winnow.errors import InputError
 from winnow.targets.cpu import host_level
 
 
@@ -74,9 +76,14 @@ class CpuDevice:
         """Load a shared object into the worker.
 
         Raises:
+            InputError: the signature does not lie in memory as its types require.
             DeviceFault: "load" when the object cannot be loaded, lacks the symbol or ends the worker; "timeout"
                 when loading does not come to an end.
         """
+        if argument_layout(parameters_of(signature)) != tuple(signature):
+            raise InputError(
+                f'kernel "{symbol}": its arguments do not lie as their types require', cure="pack the catalog again"
+            )
         module = CpuModule(next(self._numbers), payload, symbol, tuple(signature))
         self._hand_over_module(self._running(), module)
         return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -40,6 +41,7 @@ class GuardedBuffer:
         self._forget, self._distrust = forget, distrust
         self._damaged = False
         self._descriptor = _anonymous_memory(self.total_bytes)
+        self._close = weakref.finalize(self, os.close, self._descriptor)
         whole = np.frombuffer(mmap.mmap(self._descriptor, self.total_bytes), np.uint8)
         self._whole: NDArray[np.uint8] | None = whole
         self._front, self._back = whole[:GUARD_BYTES], whole[GUARD_BYTES + nbytes :]
@@ -80,7 +82,7 @@ class GuardedBuffer:
         self._forget(self)
         empty = np.empty(0, np.uint8)
         self._whole, self._front, self._back = None, empty, empty
-        os.close(self._descriptor)
+        self._close()
 
     def _expected_back(self) -> NDArray[np.uint8]:
         return _PATTERN[self._phase : self._phase + len(self._back)]

@@ -25,7 +25,7 @@ class WorkerProcess:
     def __init__(self, cpu: int) -> None:
         self.modules: set[int] = set()
         self.buffers: set[int] = set()
-        self._output = os.memfd_create("winnow-worker-output")
+        self._output = os.fdopen(os.memfd_create("winnow-worker-output"), "r+b", buffering=0)
         self._channel, theirs = socket.socketpair()
         with theirs:
             # Isolated and without site-packages: it starts fast, and nothing of the user's can change what it imports.
@@ -41,7 +41,7 @@ class WorkerProcess:
                 pass_fds=(theirs.fileno(),),
             )
         try:
-            self.pinned = bool(self._answer(_START_SECONDS)["pinned"])
+            self.pinned = bool(self._exchange(None, _START_SECONDS)["pinned"])
         except DeviceFault as fault:
             raise InputError(f"the CPU device's worker does not start: {fault.detail}") from None
 
@@ -55,15 +55,14 @@ class WorkerProcess:
         Raises:
             DeviceFault: it ended ("crash") or did not answer within `limit_s` seconds ("timeout").
         """
-        try:
-            send(self._channel, message, descriptor)
-        except OSError:
-            raise self._crash() from None
-        return self._answer(limit_s)
+        return self._exchange(message, limit_s, descriptor)
 
-    def _answer(self, limit_s: float) -> Message:
+    def _exchange(self, message: Message | None, limit_s: float, descriptor: int | None = None) -> Message:
+        """Send the message, if any, and take the next reply."""
         try:
             self._channel.settimeout(limit_s)
+            if message is not None:
+                send(self._channel, message, descriptor)
             reply, _ = receive(self._channel)
         except TimeoutError:
             self.end()
@@ -87,8 +86,8 @@ class WorkerProcess:
 
     def _said(self) -> str:
         """The end of what the worker wrote to its standard output and error."""
-        size = os.fstat(self._output).st_size
-        raw = os.pread(self._output, _SAID_BYTES, max(0, size - _SAID_BYTES))
+        size = self._output.seek(0, os.SEEK_END)
+        raw = os.pread(self._output.fileno(), _SAID_BYTES, max(0, size - _SAID_BYTES))
         return " ".join(raw.decode(errors="replace").split())
 
     def end(self) -> None:
@@ -98,7 +97,7 @@ class WorkerProcess:
         self._channel.close()
         self._process.kill()
         self._process.wait()
-        os.close(self._output)
+        self._output.close()
 
 
 def _cause(code: int | None) -> str:
@@ -106,7 +105,6 @@ def _cause(code: int | None) -> str:
         return "the worker broke off the conversation"
     if code >= 0:
         return f"the worker exited with status {code}"
-    try:
-        return f"the worker died of {signal.Signals(-code).name}"
-    except ValueError:
-        return f"the worker died of signal {-code}"
+    hint = " (the system ends a process so when memory runs out)" if -code == signal.SIGKILL else ""
+    known = -code in {known.value for known in signal.Signals}
+    return f"the worker died of {signal.Signals(-code).name if known else f'signal {-code}'}{hint}"
