@@ -121,17 +121,21 @@ def _commands() -> list[tuple[str, ...]]:
 
 
 def _identify(command: tuple[str, ...]) -> Toolchain:
-    with tempfile.TemporaryDirectory(prefix="winnow-cc-") as directory:
-        said = _run((*command, "--version"), "", directory, _PROBE_SECONDS)
+    said = _asked(*command, "--version")
     first = said.splitlines()[0].strip() if said.strip() else ""
     if command[-2:] == ("ziglang", "cc"):
-        return Toolchain(command, "zig", first)
+        return Toolchain(command, "zig", f"zig {_asked(*command[:-1], 'version').strip()}, {first}")
     if "clang" in said:
         return Toolchain(command, "clang", first)
     if "Free Software Foundation" in said:
         # The line begins with the name it was called by: the same compiler as `cc` and as `gcc` is one compiler.
         return Toolchain(command, "gcc", " ".join(["gcc", *first.split()[1:]]))
-    raise CompileFailed(f"neither gcc nor clang (says {first!r})")
+    raise CompileFailed(f'neither gcc nor clang (says "{first}")')
+
+
+def _asked(*command: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="winnow-cc-") as directory:
+        return _run(command, "", directory, _PROBE_SECONDS)
 
 
 def run_compiler(toolchain: Toolchain, text: str, flags: Sequence[str], timeout_s: float) -> bytes:
