@@ -233,25 +233,25 @@ def validate(model: type[M], document: Document, *at: Key) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = (*at, *_real_path(data, first["loc"]))
+        errors = error.errors(include_url=False)
+        # A misspelt key shows as a missing one too; the unknown spelling is the one that the user can see.
+        first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+        path = (*at, *_real_path(data, first))
         raise InputError(
             _explain(first, path), place=document.place(*path), cure=_cure(model, first, path, data)
         ) from None
 
 
-def _real_path(data: Any, loc: tuple[Key, ...]) -> Path_:
+def _real_path(data: Any, first: Any) -> Path_:
     """pydantic puts names of union members into a location; keep the keys that the file really has."""
     path: list[Key] = []
-    for i, key in enumerate(loc):
+    for key in first["loc"]:
         inside = isinstance(data, dict) and key in data
         inside = inside or (isinstance(data, list) and isinstance(key, int) and key < len(data))
         if inside:
             data = data[key]
             path.append(key)
-        elif i == len(loc) - 1 and isinstance(data, dict) and isinstance(key, str):
-            path.append(key)
-    return tuple(path)
+    return (*path, first["loc"][-1]) if first["type"] == "missing" else tuple(path)
 
 
 def _explain(first: Any, path: Path_) -> str:
@@ -259,7 +259,7 @@ def _explain(first: Any, path: Path_) -> str:
     if kind == "extra_forbidden":
         return f'unknown key "{path[-1]}"'
     if kind == "missing":
-        return f'key "{path[-1] if path else first["loc"][-1]}" is missing'
+        return f'key "{path[-1]}" is missing'
     message = first["msg"].removeprefix("Value error, ")
     shown = repr(value)
     return f"{message} (value: {shown if len(shown) <= 80 else shown[:77] + '...'})"

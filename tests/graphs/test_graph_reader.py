@@ -163,7 +163,7 @@ def test_annotations_are_allowed_anywhere_and_only_provenance_is_kept() -> None:
         (
             '"io_data_type"',
             '"io_dtype"',
-            'g.json:1: io_data_type: key "io_data_type" is missing',
+            'g.json:4: io_dtype: unknown key "io_dtype"\n  cure: did you mean "io_data_type"?',
         ),
         (
             '"strides": [4, 1]',
@@ -224,7 +224,7 @@ def test_annotations_are_allowed_anywhere_and_only_provenance_is_kept() -> None:
         (
             '"a_tensor_uid"',
             '"x_tensor_uid"',
-            'g.json:16: nodes[0].inputs.a_tensor_uid: key "a_tensor_uid" is missing',
+            'g.json:16: nodes[0].inputs.x_tensor_uid: unknown key "x_tensor_uid"\n  cure: did you mean "b_tensor_uid"?',
         ),
         (
             '"a_tensor_uid": 0',

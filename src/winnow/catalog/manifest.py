@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, model_serializer, model_validator
 
 from winnow.catalog.descriptors import Scalar
 from winnow.catalog.header import Header, header_problem
@@ -64,18 +64,36 @@ class Enumerate(StrictModel):
     budget: Budget = Budget()
 
 
+_OPERATORS = ("equal", "any", "multiple_of", "at_most")
+
+
 class Comparison(StrictModel):
-    """How one problem field is compared with a metadata field."""
+    """How one problem field is compared: `equal` or `any`, or `{operator: metadata field}`."""
 
-    equal: str | None = None
-    multiple_of: str | None = None
-    at_most: str | None = None
+    operator: Literal["equal", "any", "multiple_of", "at_most"]
+    field: str | None = None
 
-    @model_validator(mode="after")
-    def _one(self) -> Comparison:
-        if sum(value is not None for value in (self.equal, self.multiple_of, self.at_most)) != 1:
-            raise ValueError("give exactly one of equal, multiple_of, at_most")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            if value not in ("equal", "any"):
+                raise ValueError(f"no comparison is spelled so; {nearest(value, ('equal', 'any'))}")
+            return {"operator": value}
+        if not isinstance(value, dict) or len(value) != 1:
+            raise ValueError("say equal, any, or one operator with its metadata field, as {multiple_of: tile}")
+        ((operator, field),) = value.items()
+        if operator not in _OPERATORS or operator == "any" or not isinstance(field, str):
+            raise ValueError("say {equal: F}, {multiple_of: F} or {at_most: F} with a metadata field F")
+        return {"operator": operator, "field": field}
+
+    @model_serializer
+    def _as_spelled(self) -> Any:
+        return self.operator if self.field is None else {self.operator: self.field}
+
+    def against(self, field: str) -> str:
+        """The metadata field that the problem field `field` is compared with: the one named, else its namesake."""
+        return self.field or field
 
 
 class LaunchSurface(StrictModel):
@@ -130,7 +148,7 @@ class Manifest(Header):
 
     family: str
     enumerate: Enumerate
-    match: dict[str, Literal["equal", "any"] | Comparison]
+    match: dict[str, Comparison]
     launch_surface: LaunchSurface
     sweep: Sweep = Sweep()
     reduction: Reduction
@@ -152,14 +170,6 @@ def slug_of(engine_name: str) -> str:
     local = engine_name.partition(":")[2]
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in local).lstrip("_")
     return snake.replace("-", "_").replace(".", "_")
-
-
-def comparison(rule: str | Comparison, field: str) -> tuple[str, str]:
-    """A match rule as (operator, metadata field); the operator is equal, multiple_of, at_most or any."""
-    if isinstance(rule, str):
-        return rule, field
-    operator = next(name for name in ("equal", "multiple_of", "at_most") if getattr(rule, name) is not None)
-    return operator, getattr(rule, operator)
 
 
 @dataclass(frozen=True)
@@ -200,9 +210,8 @@ def _check_names(loaded: LoadedManifest) -> None:
             raise InputError(f'"{name}" is not a kmd field', place=loaded.place(*path), cure=nearest(name, declared))
 
     for field, rule in manifest.match.items():
-        operator, other = comparison(rule, field)
-        if operator != "any":
-            known(other, "match", field)
+        if rule.operator != "any":
+            known(rule.against(field), "match", field)
     reduction = manifest.reduction
     for i, name in enumerate(reduction.cell):
         known(name, "reduction", "cell", i)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any
 
-from winnow.catalog.manifest import Comparison, LaunchSurface, comparison
+from winnow.catalog.manifest import Comparison, LaunchSurface
 from winnow.errors import InputError, Place, nearest
 from winnow.families.adapter import FamilyAdapter, Field
 from winnow.strict import Document, StrictModel, validate
@@ -19,7 +19,7 @@ Grid = tuple[int, int, int]
 
 class _Extension(StrictModel):
     family: str
-    match: dict[str, Literal["equal", "any"] | Comparison]
+    match: dict[str, Comparison]
     launch_surface: LaunchSurface
 
 
@@ -83,7 +83,7 @@ def behaviour(extension: Mapping[str, Any] | None, file: str) -> Behaviour:
         raise InputError('no "x-winnow" key: this engine needs its native matchers', place=Place(file))
     document = Document(file, {"x-winnow": extension}, {})
     stated = validate(_Extension, document, "x-winnow")
-    rules = tuple((field, *comparison(rule, field)) for field, rule in stated.match.items())
+    rules = tuple((field, rule.operator, rule.against(field)) for field, rule in stated.match.items())
     place = Place(file, key="x-winnow.launch_surface")
     x, y, z = (parse(str(text), names=None, place=place) for text in stated.launch_surface.grid)
     return Behaviour(

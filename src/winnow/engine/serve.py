@@ -38,7 +38,7 @@ def applicable(engine: Engine, graph: Graph) -> tuple[Problem, tuple[PackedKerne
         reasons = Counter(str(engine.refusal(kernel, problem)) for kernel in engine.kernels)
         shown = "; ".join(f"{count} kernels: {reason}" for reason, count in reasons.most_common(5))
         raise Refused(
-            f"{graph.name}: none of the {len(engine.kernels)} kernels of {engine.name} on {engine.arch} serves it: {shown}",
+            f"{graph.name}: none of {len(engine.kernels)} kernels of {engine.name} on {engine.arch} serves it: {shown}",
             cure="add a kernel for it to the selection, or take the graph out of the corpus",
         )
     return problem, ranked
