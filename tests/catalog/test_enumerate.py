@@ -9,7 +9,7 @@ import foreign_registry
 import pytest
 from engine_files import FOREIGN_MANIFEST, foreign_engine
 
-from winnow.catalog.author import author
+from winnow.catalog.author import author, kernels_of
 from winnow.catalog.enumerate import enumerate_variants
 from winnow.catalog.expand import expand
 from winnow.catalog.manifest import load_manifest
@@ -55,7 +55,8 @@ def test_production_yields_each_sweep_space(tmp_path: Path):
 def test_written_selection_expands_to_the_same_kernels(tmp_path: Path):
     manifest = loaded(tmp_path)
     variants = enumerate_variants(manifest).variants
-    kernels = expand(parse_selection(author(manifest.manifest, variants), "s.yaml"))
+    named = kernels_of(manifest.manifest, variants)
+    kernels = expand(parse_selection(author(manifest.manifest, named, ["dtype", "width"]), "s.yaml"))
     assert [(k.arch, dict(k.spec), dict(k.metadata)) for k in kernels] == [
         ((v.arch,), dict(v.spec), dict(v.metadata)) for v in variants
     ]

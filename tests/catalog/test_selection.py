@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from winnow.catalog.expand import expand
+from winnow.catalog.author import author
+from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.selection import load_selection, parse_selection
-from winnow.errors import InputError
+from winnow.errors import InputError, Place
 
 DENSE = Path(__file__).parents[1] / "data" / "hipdnn" / "gfx950_attention_dense.yaml"
 
@@ -210,3 +213,53 @@ packs:
 
 def test_pack_without_kernels_is_refused():
     assert refusal(body="packs:\n- {name: main, arch: [gfx950]}\n") == 's.yaml:13: packs[0]: pack "main" has no kernels'
+
+
+def test_the_dense_selection_survives_being_factorised_in_fewer_lines_than_its_own():
+    loaded = load_selection(DENSE)
+    expanded = expand(loaded)
+    text = author(loaded.selection, expanded)
+    assert len(text.splitlines()) <= len(DENSE.read_text().splitlines())
+    again = expand(parse_selection(text, "again.yaml"))
+    assert [(k.name, k.kernel_source, k.metadata, list(k.spec)) for k in again] == [
+        (k.name, k.kernel_source, k.metadata, list(k.spec)) for k in expanded
+    ]
+
+
+def test_tags_survive_being_factorised():
+    loaded = parse_selection(HEADER + VARIANTS, "s.yaml")
+    text = author(loaded.selection, expand(loaded))
+    assert "tag: wide" in text
+
+
+records = st.lists(
+    st.tuples(
+        st.sampled_from(["bf16", "fp16"]),
+        st.integers(0, 3),
+        st.booleans(),
+        st.one_of(st.none(), st.just(True)),
+        st.floats(0.5, 2.0).map(lambda value: round(value, 1)),
+    ),
+    min_size=1,
+    max_size=12,
+    unique=True,
+)
+
+
+@given(records)
+def test_whatever_is_factorised_expands_to_itself(points):
+    part = parse_selection(HEADER + VARIANTS, "s.yaml").selection
+    kernels = [
+        Kernel(
+            name=f"k.{dtype}_bn{block}_{'c' if causal else 'f'}_s{scale}_{index}",
+            pack="p",
+            arch=("gfx950",),
+            source={"kind": "rocke", "source": "s", "builder": "b"},
+            spec={"dtype": dtype, "block_n": block, "causal": causal, "sinks": sinks},
+            metadata={"dtype": dtype.upper(), "block_n": block, "causal": int(causal), "scale": scale},
+            priority=3,
+            place=Place("x"),
+        )
+        for index, (dtype, block, causal, sinks, scale) in enumerate(points)
+    ]
+    assert len(expand(parse_selection(author(part, kernels), "s.yaml"))) == len(kernels)

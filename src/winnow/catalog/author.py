@@ -2,33 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
 
 from winnow.catalog.enumerate import Variant
-from winnow.catalog.expand import expand
-from winnow.catalog.factorise import selection_record
+from winnow.catalog.expand import Kernel, expand
+from winnow.catalog.factorise import factorise
+from winnow.catalog.header import Header
 from winnow.catalog.manifest import Manifest
-from winnow.catalog.naming import MAX_NAME_BYTES
+from winnow.catalog.naming import MAX_NAME_BYTES, name_template
 from winnow.catalog.selection import parse_selection
 from winnow.catalog.write import selection_text
-from winnow.errors import InputError
+from winnow.errors import InputError, Place
 
 
-def author(manifest: Manifest, variants: Sequence[Variant]) -> str:
-    """The YAML text of the selection that holds exactly these variants.
+def kernels_of(manifest: Manifest, variants: Sequence[Variant]) -> tuple[Kernel, ...]:
+    """Variants as a selection's kernels: named, and in a pack for each candidate and arch."""
+    kernels: list[Kernel] = []
+    for (arch, candidate), group in groupby(variants, key=lambda variant: (variant.arch, variant.candidate)):
+        members = list(group)
+        builder = manifest.enumerate.builders[candidate]
+        template = name_template(members[0].algorithm, arch, [member.spec for member in members])
+        kernels += (
+            Kernel(
+                name=template.format(**{k: int(v) if isinstance(v, bool) else v for k, v in member.spec.items()}),
+                pack=f"{member.algorithm}_{arch}",
+                arch=(arch,),
+                source={"kind": manifest.kernel_source_kind, "source": builder.source, "builder": builder.builder},
+                spec=member.spec,
+                metadata=member.metadata,
+                priority=member.priority,
+                place=Place("selection.yaml"),
+            )
+            for member in members
+        )
+    return tuple(kernels)
+
+
+def author(header: Header, kernels: Sequence[Kernel], cell_fields: Collection[str] = ()) -> str:
+    """The YAML text of the selection that holds exactly these kernels.
 
     Raises:
-        InputError: no variants, a name that is too long, or a text that does not expand to the same kernels.
+        InputError: no kernels, a name that is too long, or a text that does not expand to the same kernels.
     """
-    if not variants:
+    if not kernels:
         raise InputError("nothing was selected: there is no selection to write")
-    text = selection_text(selection_record(manifest, variants))
-    kernels = expand(parse_selection(text, "selection.yaml"))
-    if len(kernels) != len(variants):
-        raise InputError(f"the selection expands to {len(kernels)} kernels, {len(variants)} were selected")
-    for kernel, variant in zip(kernels, variants, strict=True):
-        if dict(kernel.spec) != dict(variant.spec) or dict(kernel.metadata) != dict(variant.metadata):
-            raise InputError(f"{kernel.name}: the written form does not give back the spec that the registry built")
+    for kernel in kernels:
         if len(kernel.name.encode()) > MAX_NAME_BYTES:
             raise InputError(f"{kernel.name}: the name is longer than {MAX_NAME_BYTES} bytes")
+    shared: dict[str, Any] = {name: getattr(header, name) for name in Header.model_fields}
+    record = Header.model_validate(shared).model_dump(exclude_none=True)
+    record["packs"] = factorise(kernels, header.specialization, cell_fields)
+    text = selection_text(record)
+    written = expand(parse_selection(text, "selection.yaml"))
+    for ours, theirs in zip(kernels, written, strict=True):
+        if replace(theirs, place=ours.place) != ours or list(theirs.spec) != list(ours.spec):
+            raise InputError(f"{ours.name}: the compact form does not give this kernel back")
     return text

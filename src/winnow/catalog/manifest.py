@@ -104,11 +104,13 @@ class LaunchSurface(StrictModel):
 
 
 class Sweep(StrictModel):
-    """How variants are measured. Times are in seconds."""
+    """How variants are measured. Times are in seconds; `controls` are A/A arms, the default measured again."""
 
     rounds: int = Field(default=6, ge=2)
     min_seconds: float = Field(default=0.002, gt=0)
+    min_launches: int = Field(default=3, ge=1)
     max_launches: int = Field(default=25, ge=1)
+    controls: int = Field(default=2, ge=1)
     prune_factor: float = Field(default=1.5, gt=1)
     timeout_seconds: float = Field(default=20.0, gt=0)
     seed: int = 0
@@ -121,11 +123,15 @@ class Performance(StrictModel):
 
 
 class Noise(StrictModel):
-    """How far from the best still counts as equal: never below `floor`, and as wide as A/A arms differ."""
+    """How far from the best still counts as equal: never below `floor`, and as wide as A/A arms differ.
+
+    Sets of kernels whose geometric means differ by no more than `tie` are equal as well: what ships today decides.
+    """
 
     floor: float = Field(default=0.02, ge=0)
     quantile: float = Field(default=0.95, gt=0, lt=1)
     ceiling: float = Field(default=0.10, gt=0)
+    tie: float = Field(default=0.005, ge=0)
 
 
 class ReductionBudget(StrictModel):

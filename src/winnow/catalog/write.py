@@ -8,7 +8,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-_LEAVES = ("shapes", "kmd_fields")
+_INLINE_PARENTS = (("bindings",), ("vocabulary",))
 _INLINE = ("arch", "metadata", "spec_order", "metadata_fields", "matcher_only_fields", "knobs", "behavior_notes")
 
 
@@ -37,8 +37,9 @@ def _styled(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _inline(path: tuple[str, ...]) -> bool:
-    """Mappings on one line: a shape, an arm of a knob set, a kmd field, a binding and a vocabulary's words."""
-    if len(path) >= 2 and path[-1] == "[]":
-        return path[-2] in _LEAVES or (len(path) >= 3 and path[-3] == "knob_sets")
-    inside = ("bindings", "vocabulary", "[]")
-    return len(path) >= 2 and (path[-2] in inside or "shapes" in path or "knob_sets" in path[:-2])
+    """Mappings on one line: a shape, an arm of a knob set, a kmd field, a binding, a pack's common source."""
+    if "shapes" in path:
+        return path[-1] != "shapes"
+    if "knob_sets" in path:
+        return path[-1] == "[]" or "[]" in path[path.index("knob_sets") :]
+    return path[-1:] == ("kernel_defaults",) or path[-2:] == ("kmd_fields", "[]") or path[-2:-1] in _INLINE_PARENTS

@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from winnow.catalog.author import author
+from winnow.catalog.author import author, kernels_of
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.enumerate import Enumeration, enumerate_variants
+from winnow.catalog.manifest import Manifest
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
 from winnow.files import write_atomic
@@ -30,7 +31,7 @@ def command(
     engine = EngineDir(manifest)
     enumeration = enumerate_variants(engine.manifest, space=space)
     target = output or engine.selection_file
-    write_atomic(target, author(engine.manifest.manifest, enumeration.variants))
+    write_atomic(target, selection_of(engine.manifest.manifest, enumeration))
     if as_json:
         print_json({"selection": str(target), "counts": enumeration.counts(), "ledger": ledger(enumeration)})
         return 0
@@ -38,6 +39,12 @@ def command(
     print(f"{target}: {counts['selected']} kernels of {sum(counts.values())} points")
     print(table((reason, count) for reason, count in refusals(enumeration)))
     return 0
+
+
+def selection_of(manifest: Manifest, enumeration: Enumeration) -> str:
+    """The text of the selection that holds what was enumerated."""
+    cell_fields = {name for variant in enumeration.variants for name in variant.cell}
+    return author(manifest, kernels_of(manifest, enumeration.variants), cell_fields)
 
 
 def ledger(enumeration: Enumeration) -> list[dict[str, object]]:
