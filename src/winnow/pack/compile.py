@@ -1,0 +1,95 @@
+"""Sources to objects: each distinct one compiled once, or taken from the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from winnow.compilers.code_object import CodeObject
+from winnow.errors import InputError, Place
+from winnow.pack.cache import ObjectCache, object_key
+from winnow.pack.languages import Language
+from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, run_jobs
+from winnow.pack.worker import Failure, Job
+
+Progress = Callable[[str, int, int], None]
+"""(stage, done, total), called from the packing thread."""
+
+_SHOWN_LINES = 12
+
+
+@dataclass(frozen=True)
+class Request:
+    """One kernel's source and the target that it is to be compiled for; `kernel` and `place` are for errors."""
+
+    kernel: str
+    place: Place
+    language: Language
+    source: Any
+    target: str
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The object of each request, in their order, and where the distinct ones came from."""
+
+    objects: tuple[CodeObject, ...]
+    built: int
+    cached: int
+
+
+def compile_all(
+    requests: Sequence[Request],
+    *,
+    cache: ObjectCache | None,
+    jobs: int,
+    progress: Progress,
+    timeout_s: float = TIMEOUT_SECONDS,
+) -> Compiled:
+    """Compile what the cache does not hold, `jobs` at a time. Equal sources for one target are one compilation.
+
+    Raises:
+        InputError: a source that cannot be addressed, or the first kernel, in the order given, that does not compile.
+    """
+    keys = [_key(request) for request in requests]
+    first: dict[str, Request] = {}
+    for key, request in zip(keys, requests, strict=True):
+        first.setdefault(key, request)
+    objects: dict[str, CodeObject] = {}
+    if cache is not None:
+        objects = {key: found for key in first if (found := cache.get(key)) is not None}
+    cached = len(objects)
+    missing = [key for key in first if key not in objects]
+
+    def done(index: int, compiled: CodeObject) -> None:
+        objects[missing[index]] = compiled
+        if cache is not None:
+            cache.put(missing[index], compiled)
+        progress("compile", len(objects) - cached, len(missing))
+
+    try:
+        run_jobs([_job(first[key]) for key in missing], workers=jobs, done=done, timeout_s=timeout_s)
+    except JobFailed as error:
+        raise _failed(first[missing[error.index]], error.failure) from None
+    return Compiled(tuple(objects[key] for key in keys), len(missing), cached)
+
+
+def _key(request: Request) -> str:
+    try:
+        return object_key(request.source, request.target, request.language.identity)
+    except InputError as error:
+        raise InputError(f"{request.kernel}: {error.message}", place=request.place, cure=error.cure) from None
+
+
+def _job(request: Request) -> Job:
+    return Job(request.language.compiler, request.language.toolchain, request.source, request.target)
+
+
+def _failed(request: Request, failure: Failure) -> InputError:
+    shown = failure.detail.strip().splitlines()[:_SHOWN_LINES]
+    return InputError(
+        "\n    ".join([f"{request.kernel} cannot be compiled for {request.target}: {failure.reason}", *shown]),
+        place=request.place,
+        cure="correct the kernel's source, or take the variant out of the selection",
+    )

@@ -1,0 +1,219 @@
+"""Compile jobs in worker processes: any number of them gives the same objects and the same first failure."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from winnow.compilers.code_object import CodeObject
+from winnow.errors import InputError
+from winnow.pack.worker import FRAME, Failure, Job
+
+TIMEOUT_SECONDS = 600.0
+"""The longest that one variant may compile before it counts as failed."""
+
+_ATTEMPTS = 2
+_GRACE_SECONDS = 2.0
+_SAID_CHARACTERS = 4000
+_JOB_MEMORY_BYTES = 600 << 20
+"""A worker's peak with the heaviest back end measured; fewer jobs run where memory is short."""
+
+Done = Callable[[int, CodeObject], None]
+
+
+class JobFailed(Exception):
+    """The first job, in the order given, that gave no object."""
+
+    def __init__(self, index: int, failure: Failure) -> None:
+        super().__init__(index, failure)
+        self.index = index
+        self.failure = failure
+
+
+def default_jobs() -> int:
+    """As many workers as this process may use processors, and memory holds."""
+    processors = len(os.sched_getaffinity(0))
+    return max(1, min(processors, _available_memory() // _JOB_MEMORY_BYTES))
+
+
+def _available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Bytes that new processes may take without swapping, as the kernel estimates them."""
+    for line in meminfo.read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    raise InputError(f"{meminfo} does not say how much memory is available", cure="give the number of jobs (-j)")
+
+
+def run_jobs(jobs: Sequence[Job], *, workers: int, done: Done, timeout_s: float = TIMEOUT_SECONDS) -> None:
+    """Compile every job and hand each object to `done(index, object)` as it arrives.
+
+    A worker that dies costs its job one retry. After a failure no further job is begun; those begun are awaited, so
+    that the failure reported is the first in the order of `jobs`, however many workers there are.
+
+    Raises:
+        JobFailed: a job failed, ran longer than `timeout_s`, or took its worker down twice.
+        InputError: `workers` is not positive.
+    """
+    if workers < 1:
+        raise InputError(f"{workers} compile jobs at a time are not possible", cure="give a number from 1 up")
+    with contextlib.ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        pool = [_Worker() for _ in range(min(workers, len(jobs)))]
+        for worker in pool:
+            stack.callback(worker.stop)
+        _drive(jobs, pool, selector, done, timeout_s)
+
+
+def _drive(
+    jobs: Sequence[Job], pool: list[_Worker], selector: selectors.BaseSelector, done: Done, timeout_s: float
+) -> None:
+    following = 0
+    failed: dict[int, Failure] = {}
+
+    def begin(worker: _Worker, index: int, attempt: int) -> None:
+        fd = worker.begin(jobs[index], index, attempt, time.monotonic() + timeout_s)
+        selector.register(fd, selectors.EVENT_READ, worker)
+
+    def settle(worker: _Worker, outcome: CodeObject | Failure | None) -> None:
+        nonlocal following
+        index, attempt = worker.index, worker.attempt
+        if isinstance(outcome, CodeObject):
+            done(index, outcome)
+        elif outcome is not None:
+            failed[index] = outcome
+        elif attempt < _ATTEMPTS:
+            begin(worker, index, attempt + 1)
+            return
+        else:
+            failed[index] = Failure(f"the compiler's process died {_ATTEMPTS} times ({worker.death})", worker.said)
+        if following < len(jobs) and not failed:
+            begin(worker, following, 1)
+            following += 1
+
+    for worker in pool:
+        begin(worker, following, 1)
+        following += 1
+    while busy := [key.data for key in selector.get_map().values()]:
+        soonest = min(worker.deadline for worker in busy)
+        for key, _ in selector.select(max(0.0, soonest - time.monotonic())):
+            worker = key.data
+            outcome = worker.receive(key.fd)
+            if outcome is not _UNFINISHED:
+                selector.unregister(key.fd)
+                settle(worker, outcome)
+        for key in [key for key in selector.get_map().values() if key.data.deadline <= time.monotonic()]:
+            worker = key.data
+            selector.unregister(key.fd)
+            worker.stop()
+            settle(worker, Failure(f"compiling took longer than {timeout_s:g} s", worker.said))
+    if failed:
+        first = min(failed)
+        raise JobFailed(first, failed[first])
+
+
+_UNFINISHED: Any = object()
+
+
+@dataclass(frozen=True)
+class _Process:
+    """A running worker process with its pipes and what it writes to standard error."""
+
+    popen: subprocess.Popen[bytes]
+    jobs: IO[bytes]
+    answers: IO[bytes]
+    stderr: IO[bytes]
+
+
+def _start() -> _Process:
+    stderr = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+    popen = subprocess.Popen(
+        [sys.executable, "-P", "-m", "winnow.pack.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)},
+        # Its own group: an interrupt at the terminal is the pack's to handle.
+        start_new_session=True,
+    )
+    if popen.stdin is None or popen.stdout is None:
+        raise RuntimeError("a worker process was started without its pipes")
+    return _Process(popen, popen.stdin, popen.stdout, stderr)
+
+
+class _Worker:
+    """A place for one job at a time; its process is started when a job needs it, and again after a death."""
+
+    def __init__(self) -> None:
+        self.index = -1
+        self.attempt = 0
+        self.deadline = 0.0
+        self.death = ""
+        self.said = ""
+        self._process: _Process | None = None
+        self._received = bytearray()
+
+    def begin(self, job: Job, index: int, attempt: int, deadline: float) -> int:
+        """Send a job; returns the descriptor that its answer will arrive on."""
+        self.index, self.attempt, self.deadline = index, attempt, deadline
+        if self._process is None:
+            self._received.clear()
+            self._process = _start()
+        raw = pickle.dumps(job)
+        # A process that died meanwhile shows as the end of its answers.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.jobs.write(FRAME.pack(len(raw)) + raw)
+            self._process.jobs.flush()
+        return self._process.answers.fileno()
+
+    def receive(self, fd: int) -> Any:
+        """The answer once it is complete; None where the process died; `_UNFINISHED` where more is to come."""
+        piece = os.read(fd, 1 << 20)
+        if not piece:
+            self._bury()
+            return None
+        self._received += piece
+        if len(self._received) < FRAME.size:
+            return _UNFINISHED
+        (size,) = FRAME.unpack_from(self._received)
+        if len(self._received) < FRAME.size + size:
+            return _UNFINISHED
+        outcome = pickle.loads(self._received[FRAME.size :])
+        self._received.clear()
+        return outcome
+
+    def stop(self) -> None:
+        """End the process, first in a way that lets a compiler end what it started."""
+        if self._process is None:
+            return
+        os.kill(self._process.popen.pid, signal.SIGTERM)
+        fd, limit = self._process.answers.fileno(), time.monotonic() + _GRACE_SECONDS
+        while (left := limit - time.monotonic()) > 0 and select.select([fd], [], [], left)[0] and os.read(fd, 1 << 20):
+            pass
+        self._bury()
+
+    def _bury(self) -> None:
+        """Take the process off the table. It is not yet reaped, so its id is still its own."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        os.killpg(process.popen.pid, signal.SIGKILL)
+        code = process.popen.wait()
+        with contextlib.suppress(BrokenPipeError):
+            process.jobs.close()
+        process.answers.close()
+        process.stderr.seek(0)
+        self.said = process.stderr.read().decode(errors="replace")[-_SAID_CHARACTERS:]
+        process.stderr.close()
+        self.death = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

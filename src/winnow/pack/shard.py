@@ -1,0 +1,208 @@
+"""One architecture's shard: what the catalog says for it, compiled, with digests over every byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from winnow.catalog.tree import Catalog
+from winnow.compilers.code_object import CodeObject
+from winnow.errors import InputError, Place, Refused, WinnowError
+from winnow.files import staged_directory, write_atomic
+from winnow.pack.agreement import check_agreement, claim_of, observe, producer_identity
+from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
+from winnow.pack.cache import ObjectCache
+from winnow.pack.compile import Progress, compile_all
+from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
+from winnow.pack.languages import Compilers, Language, find_compiler
+from winnow.pack.marker import MARKER, marker_text
+from winnow.pack.pool import TIMEOUT_SECONDS
+from winnow.pack.resources import resource_problem
+from winnow.pack.survivors import Shadowed, Survivor, survivors
+
+_SOURCE_KEYS = ("kind", "source", "builder", "spec")
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What packing one architecture did. `objects` counts distinct ones; sizes in bytes."""
+
+    arch: str
+    path: Path
+    kernels: int
+    objects: int
+    built: int
+    cached: int
+    shadowed: tuple[Shadowed, ...]
+    targets: Mapping[str, int]
+    object_bytes: int
+    archive_bytes: int
+    seconds: float
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def pack_arch(
+    catalog: Catalog,
+    arch: str,
+    out: Path,
+    *,
+    allowed: frozenset[str],
+    jobs: int,
+    cache: ObjectCache | None = None,
+    progress: Progress = silent,
+    compilers: Compilers | None = None,
+    timeout_s: float = TIMEOUT_SECONDS,
+) -> ShardReport:
+    """Write the shard `out`/`arch`, whole or not at all; the one that is there stays until the new one is finished.
+
+    `allowed` are the modules (and what is below them) that may be imported; `compilers` replaces those installed;
+    `timeout_s` is the longest that one variant may compile.
+
+    Raises:
+        InputError: nothing to pack, a kernel that cannot be built, a missing compiler, a compilation that failed.
+        Refused: a spec that its builder does not support, metadata that is not what is compiled, an object that
+            its target could not run.
+    """
+    began = time.perf_counter()
+    chosen, shadowed = survivors(catalog, arch)
+    _check_names(catalog)
+    prepared = _prepare(catalog, chosen, allowed, compilers, progress)
+    compiled = compile_all(
+        [item.request for item in prepared], cache=cache, jobs=jobs, progress=progress, timeout_s=timeout_s
+    )
+    for item, code in zip(prepared, compiled.objects, strict=True):
+        _check_object(item, code)
+    shard = assemble(catalog, arch, prepared, compiled.objects)
+    with staged_directory(out / arch) as staging:
+        for name, data in shard.files.items():
+            write_atomic(staging / name, data)
+        write_atomic(staging / MARKER, marker_text(arch, shard.files))
+    targets = [survivor.target for survivor in chosen]
+    return ShardReport(
+        arch=arch,
+        path=out / arch,
+        kernels=len(chosen),
+        objects=len(shard.payloads),
+        built=compiled.built,
+        cached=compiled.cached,
+        shadowed=shadowed,
+        targets={target: targets.count(target) for target in sorted(set(targets))},
+        object_bytes=sum(map(len, shard.payloads)),
+        archive_bytes=len(shard.files[shard.archive]),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def pack_arches(catalog: Catalog, arches: Sequence[str], out: Path, **options: Any) -> tuple[ShardReport, ...]:
+    """`pack_arch` for each of `arches`. One that fails leaves its own shard as it was; the others are packed.
+
+    Raises:
+        WinnowError: at the end, where any failed: how many of how many, and why each.
+    """
+    reports: list[ShardReport] = []
+    failures: dict[str, WinnowError] = {}
+    for arch in dict.fromkeys(arches):
+        try:
+            reports.append(pack_arch(catalog, arch, out, **options))
+        except WinnowError as error:
+            failures[arch] = error
+    if len(failures) == 1 and not reports:
+        raise next(iter(failures.values()))
+    if failures:
+        kind = InputError if any(error.exit_code != Refused.exit_code for error in failures.values()) else Refused
+        said = "\n".join(f"{arch}: {error}" for arch, error in failures.items())
+        raise kind(f"{len(failures)} of {len(failures) + len(reports)} architectures failed\n{said}")
+    return tuple(reports)
+
+
+def _check_names(catalog: Catalog) -> None:
+    for name, _ in catalog.documents():
+        if name.partition("/")[0].casefold() == KPACK_FOLDER:
+            raise InputError(f'the folder "{KPACK_FOLDER}" is reserved for archives', place=Place(name))
+    for name, uhd in catalog.uhds:
+        if uhd.table is not None:
+            raise InputError(
+                f"{uhd.name}: a heuristic with a file ({uhd.table.artifact}) cannot be packed",
+                place=Place(name, key="table.artifact"),
+            )
+
+
+def _prepare(
+    catalog: Catalog,
+    chosen: Sequence[Survivor],
+    allowed: frozenset[str],
+    compilers: Compilers | None,
+    progress: Progress,
+) -> list[Prepared]:
+    """Everything that can be refused before a compiler runs, for every kernel."""
+    claims = {kdp.id: claim_of(catalog, file, kdp) for file, kdp in catalog.kdps}
+    languages: dict[str, Language] = {}
+    prepared: list[Prepared] = []
+    for i, survivor in enumerate(chosen):
+        authored = _authored(survivor)
+        kind = survivor.kernel.kernel_source["kind"]
+        if kind not in languages:
+            compiler = find_compiler(kind, compilers, authored.at("kind"))
+            languages[kind] = Language(compiler, compiler.find_toolchain())
+        language = languages[kind]
+        if survivor.target not in language.compiler.targets:
+            raise authored.fail(
+                f"the compiler for {kind} has no target {survivor.target}",
+                key="kind",
+                cure=f"it compiles for {', '.join(language.compiler.targets)}",
+            )
+        hydrated = hydrate(authored, allowed=allowed)
+        check_support(hydrated, survivor.target)
+        claim = claims[survivor.kdp.id]
+        observed = observe(hydrated, claim.consumer)
+        check_agreement(catalog, survivor.kernel, claim.consumer, observed, survivor.place)
+        source = build_source(hydrated, survivor.target)
+        if not isinstance(source, language.compiler.source_type):
+            raise authored.fail(
+                f"{hydrated.builder_name} gave a {type(source).__name__}, but kernel sources of kind "
+                f"{kind} are {language.compiler.source_type.__name__}",
+                key="kind",
+            )
+        prepared.append(Prepared(survivor, hydrated, claim, observed, language, source))
+        progress("check", i + 1, len(chosen))
+    return prepared
+
+
+def _authored(survivor: Survivor) -> Authored:
+    kernel, source = survivor.kernel, survivor.kernel.kernel_source
+    place = dataclasses.replace(survivor.place, key=f"{survivor.place.key}.kernel_source")
+    for key in _SOURCE_KEYS:
+        if key not in source:
+            raise InputError(f'{kernel.name}: its kernel source has no "{key}"', place=place)
+    for key in source:
+        if key not in _SOURCE_KEYS:
+            raise InputError(f'{kernel.name}: unknown key "{key}" in its kernel source', place=place)
+    if "effective_spec" in (kernel.provenance or {}):
+        raise InputError(f"{kernel.name}: effective_spec is the pack's to write", place=survivor.place)
+    return Authored(kernel.name, survivor.place, source["source"], source["builder"], source["spec"])
+
+
+def _check_object(item: Prepared, code: CodeObject) -> None:
+    """An object must be for its target, hold its symbol and fit its target; its code must still be what it was."""
+    kernel, target = item.survivor.kernel.name, item.survivor.target
+    if code.target != target or code.symbol.encode() not in code.payload:
+        raise InputError(
+            f"{kernel}: asked for an object for {target}, the compiler gave one for {code.target} "
+            f"with the symbol {code.symbol}",
+            place=item.survivor.place,
+        )
+    problem = resource_problem(code.resources, target)
+    if problem is not None:
+        raise Refused(f"{kernel}: {problem}", place=item.survivor.place, cure="take the variant out of the selection")
+    for code_of, then in zip(item.observed.code, item.observed.producers.values(), strict=True):
+        if producer_identity(code_of) != then:
+            raise InputError(
+                f"{kernel}: {then['file']} changed while the kernels built from it were compiled", cure="pack again"
+            )
