@@ -1,1 +1,1 @@
-"""sweep"""
+"""Sweep: every applicable kernel on every graph, checked first, then timed in interleaved rounds."""
