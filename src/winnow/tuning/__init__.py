@@ -1,0 +1,38 @@
+"""Tuning spaces: what can vary, what must hold, and exact answers about all that is valid."""
+
+from winnow.tuning.axes import POLICY, Choice, KnobAxis, Policy, Value, choices, flag, gated, values
+from winnow.tuning.identity import (
+    canonicalise,
+    config_key,
+    defaults_fingerprint,
+    drop_base_equal,
+    key_of,
+    names_variant,
+    sorted_knobs,
+    tuning_id,
+)
+from winnow.tuning.rules import Rule, rule
+from winnow.tuning.space import TuningSpace
+
+__all__ = [
+    "POLICY",
+    "Choice",
+    "KnobAxis",
+    "Policy",
+    "Rule",
+    "TuningSpace",
+    "Value",
+    "canonicalise",
+    "choices",
+    "config_key",
+    "defaults_fingerprint",
+    "drop_base_equal",
+    "flag",
+    "gated",
+    "key_of",
+    "names_variant",
+    "rule",
+    "sorted_knobs",
+    "tuning_id",
+    "values",
+]

@@ -1,0 +1,230 @@
+"""Rules that come as text: a small, safe part of Python's expressions, refused at load where it is anything else."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from winnow.errors import InputError, Place, nearest
+
+_LARGEST_POWER_BITS = 1 << 14
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """`base ** exponent`, refusing results so large that a rule with a typing error would never end."""
+    if (
+        isinstance(base, int)
+        and isinstance(exponent, int)
+        and exponent > 0
+        and base.bit_length() * exponent > _LARGEST_POWER_BITS
+        and abs(base) > 1
+    ):
+        raise OverflowError(f"{base} ** {exponent} is too large")
+    return base**exponent
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": math.log2,
+}
+_AT_LEAST_TWO = {"min", "max"}
+_POWER = "_winnow_power"
+_GLOBALS = {"__builtins__": {}, **FUNCTIONS, _POWER: power}
+
+_GRAMMAR = (
+    "rules may use numbers, strings, names, + - * / // % **, comparisons, in, and, or, not, a if c else b, "
+    + ", ".join(FUNCTIONS)
+)
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_SIGNS = (ast.Not, ast.USub, ast.UAdd)
+_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn)
+_MEMBERSHIP = (ast.In, ast.NotIn)
+_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
+_LITERALS = (bool, int, float, str, type(None))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed expression. `reads` are the names in it, in order of first appearance; `str()` gives the text."""
+
+    text: str
+    reads: tuple[str, ...]
+    tree: ast.expr = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The expression as a function of the values of `reads`, in that order."""
+        body = self.text
+        if _POWER_SIGN in body:
+            body = ast.unparse(_GuardPowers().visit(ast.parse(self.text.strip(), mode="eval")))
+        made: Callable[..., Any] = eval(f"lambda {', '.join(self.reads)}: (\n{body}\n)", _GLOBALS)
+        return made
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """What Python gives for the expression with `values`; whatever Python raises is raised.
+
+        Raises:
+            KeyError: a name of `reads` is not among `values`.
+        """
+        return self.function(*[values[name] for name in self.reads])
+
+
+_POWER_SIGN = "**"
+
+
+class _GuardPowers(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name(_POWER, ast.Load()), [node.left, node.right], [])
+
+
+def parse(text: str, *, names: Container[str] | None = None, place: Place | None = None) -> Expression:
+    """The expression in `text`. `names` are the names that it may read (None: any).
+
+    Raises:
+        InputError: not an expression of the grammar, or a name that is not in `names`; says the column.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        reader = _Reader(text, names, place)
+        reader.check(tree)
+    except SyntaxError as error:
+        raise _refusal(text, place, error.offset, f"not an expression: {error.msg}") from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        reason = str(error) or "nested too deeply"
+        raise _refusal(text, place, None, f"not an expression: {reason}") from None
+    return Expression(text, tuple(reader.reads), tree)
+
+
+def _refusal(text: str, place: Place | None, column: int | None, reason: str) -> InputError:
+    where = "" if column is None else f" at column {column}"
+    shown = text if len(text) <= 200 else text[:197] + "..."
+    return InputError(f'"{shown}"{where}: {reason}', place=place, cure=_GRAMMAR)
+
+
+class _Reader:
+    """Walks a tree once: refuses what the grammar has not, gathers the names that are read."""
+
+    def __init__(self, text: str, names: Container[str] | None, place: Place | None) -> None:
+        self.text, self.names, self.place = text, names, place
+        self.reads: dict[str, None] = {}
+        self.called: set[str] = set()
+
+    def check(self, tree: ast.expr) -> None:
+        self.visit(tree)
+        for name in self.called:
+            if name in self.reads or (self.names is not None and name in self.names):
+                raise self.refuse(tree, f'"{name}" is a knob or a field here, so it cannot be called')
+
+    def refuse(self, node: ast.expr, reason: str) -> InputError:
+        return _refusal(self.text, self.place, node.col_offset + 1, reason)
+
+    def visit(self, node: ast.expr) -> None:
+        visitor = _VISITORS.get(type(node))
+        if visitor is None:
+            raise self.refuse(node, f"{_SPOKEN.get(type(node), type(node).__name__)} is not a part of rules")
+        visitor(self, node)
+
+    def name(self, node: ast.Name) -> None:
+        if self.names is not None and node.id not in self.names:
+            known = self.names if isinstance(self.names, Iterable) else ()
+            raise InputError(
+                f'"{self.text}" at column {node.col_offset + 1}: unknown name "{node.id}"',
+                place=self.place,
+                cure=nearest(node.id, known),
+            )
+        if node.id.startswith("__"):
+            raise self.refuse(node, f'"{node.id}": names with two leading underscores are not a part of rules')
+        self.reads[node.id] = None
+
+    def constant(self, node: ast.Constant) -> None:
+        if not isinstance(node.value, _LITERALS):
+            raise self.refuse(node, f"{node.value!r} is not a part of rules")
+
+    def compare(self, node: ast.Compare) -> None:
+        self.visit(node.left)
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            if not isinstance(operator, _COMPARISONS):
+                raise self.refuse(right, "`is` is not a part of rules: compare with ==")
+            if isinstance(operator, _MEMBERSHIP) and isinstance(right, _DISPLAYS):
+                self.each(right.elts)
+            else:
+                self.visit(right)
+
+    def logic(self, node: ast.BoolOp) -> None:
+        self.each(node.values)
+
+    def arithmetic(self, node: ast.BinOp) -> None:
+        if not isinstance(node.op, _OPERATORS):
+            raise self.refuse(node, f"the operator {type(node.op).__name__} is not a part of rules")
+        self.visit(node.left)
+        self.visit(node.right)
+
+    def sign(self, node: ast.UnaryOp) -> None:
+        if not isinstance(node.op, _SIGNS):
+            raise self.refuse(node, "the operator ~ is not a part of rules")
+        self.visit(node.operand)
+
+    def conditional(self, node: ast.IfExp) -> None:
+        self.each((node.test, node.body, node.orelse))
+
+    def call(self, node: ast.Call) -> None:
+        if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
+            called = ast.unparse(node.func)
+            raise self.refuse(node, f"{called} is not a function that rules have")
+        name, arguments = node.func.id, node.args
+        if node.keywords:
+            raise self.refuse(node, f"{name} takes no keywords in rules")
+        if name in _AT_LEAST_TWO and len(arguments) == 1 and isinstance(arguments[0], _DISPLAYS):
+            arguments = arguments[0].elts
+        elif len(arguments) != 1 and name not in _AT_LEAST_TWO:
+            raise self.refuse(node, f"{name} takes one value, not {len(arguments)}")
+        elif len(arguments) < 2 and name in _AT_LEAST_TWO:
+            raise self.refuse(node, f"{name} takes two values or more, not {len(arguments)}")
+        self.called.add(name)
+        self.each(arguments)
+
+    def each(self, nodes: Iterable[ast.expr]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+
+_VISITORS: Mapping[type[ast.expr], Callable[[_Reader, Any], None]] = {
+    ast.Name: _Reader.name,
+    ast.Constant: _Reader.constant,
+    ast.Compare: _Reader.compare,
+    ast.BoolOp: _Reader.logic,
+    ast.BinOp: _Reader.arithmetic,
+    ast.UnaryOp: _Reader.sign,
+    ast.IfExp: _Reader.conditional,
+    ast.Call: _Reader.call,
+}
+_SPOKEN: Mapping[type[ast.expr], str] = {
+    ast.Attribute: "an attribute",
+    ast.Subscript: "a subscript",
+    ast.Lambda: "a lambda",
+    ast.NamedExpr: "an assignment",
+    ast.JoinedStr: "a formatted string",
+    ast.Starred: "an unpacking",
+    ast.ListComp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.Tuple: "a tuple outside of `in`",
+    ast.List: "a list outside of `in`",
+    ast.Set: "a set outside of `in`",
+    ast.Dict: "a mapping",
+}

@@ -1,0 +1,137 @@
+"""A rule learnt once: the smallest automaton that reads its axes' choices in order and ends in yes, no or raised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, cycle, product, repeat
+from operator import truth
+from typing import Any
+
+NO, YES, RAISED = 0, 1, 2
+_SINKS = (NO, YES, RAISED)
+
+Row = Sequence[int]
+
+
+def is_truth(kind: type) -> bool:
+    """Whether a rule may answer with this type: bools and numbers may, None (a forgotten return) and tuples not."""
+    return hasattr(kind, "__bool__") and kind is not type(None)
+
+
+class NotATruth(TypeError):
+    """A rule function answered with something that says neither yes nor no."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__(f"it must return true or false, not {answer!r}")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A rule over `scope` (axes in deciding order): `layers[i][state][choice]` is the state after axis `scope[i]`.
+
+    The states 0, 1, 2 are sinks: the rule is refused, holds, or raises, whatever follows. `root` is the first state.
+    """
+
+    scope: tuple[int, ...]
+    root: int
+    layers: tuple[tuple[Row, ...], ...]
+
+    @property
+    def raises(self) -> bool:
+        """Whether some setting of the scope makes the rule raise."""
+        return self.root == RAISED or any(RAISED in row for layer in self.layers for row in layer[3:])
+
+    def recast(self, sinks: tuple[int, int, int]) -> Relation:
+        """The same relation with its three outcomes replaced."""
+
+        def state(old: int) -> int:
+            return sinks[old] if old < 3 else old
+
+        layers = tuple(tuple([*layer[:3], *(tuple(map(state, row)) for row in layer[3:])]) for layer in self.layers)
+        return Relation(self.scope, state(self.root), layers)
+
+    def restricted(self, kept: Sequence[Sequence[int] | None]) -> Relation:
+        """Only the choices `kept[i]` of the axis `scope[i]` (None: all of them)."""
+        layers = [
+            layer if keep is None else tuple([tuple(map(row.__getitem__, keep)) for row in layer])
+            for layer, keep in zip(self.layers, kept, strict=True)
+        ]
+        return Relation(self.scope, self.root, tuple(layers))
+
+    def supported(self, at: int) -> list[int]:
+        """The choices of the axis `scope[at]` that some setting of the others goes well with."""
+        size = len(self.layers[at][0])
+        decided = any(YES in row or RAISED in row for layer in self.layers[:at] for row in layer[3:])
+        if self.root < 3 or decided:
+            return list(range(size)) if self.root else []
+        return [choice for choice in range(size) if any(row[choice] for row in self.layers[at][3:])]
+
+
+def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Relation:
+    """The relation whose outcomes (0, 1 or 2) are listed with the last axis of the scope running fastest."""
+    layers: list[tuple[Row, ...]] = []
+    states: Row = outcomes
+    for size in reversed(sizes):
+        pack: Callable[[Iterable[int]], Row] = bytes if isinstance(states, bytes) else tuple
+        known: dict[Row, int] = {pack(repeat(sink, size)): sink for sink in _SINKS}
+        starts = range(0, len(states), size)
+        folded = [known.setdefault(states[i : i + size], len(known)) for i in starts]
+        layers.append(tuple(known))
+        states = bytes(folded) if len(known) <= 256 else tuple(folded)
+    return Relation(scope, states[0], tuple(reversed(layers)))
+
+
+def tabulate(
+    test: Callable[..., object], arguments: Sequence[tuple[int, Sequence[Any]]], sizes: Sequence[int], exact: bool
+) -> bytes:
+    """The outcomes of `test` over the product of `sizes`, the last one running fastest: 0, 1, or 2 where it raises.
+
+    `arguments` has for each parameter the position in `sizes` of the axis that it follows and its value for each
+    choice of that axis; position -1 is a constant. With `exact`, an answer that is no truth counts as raising.
+    """
+    inner = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    streams = [_stream(at, column, inner) for at, column in arguments]
+    if not sizes:
+        return bytes([_one(test, [column[0] for _, column in arguments], exact)])
+    try:
+        answers = list(map(test, *streams))
+        if not exact or all(map(is_truth, set(map(type, answers)))):
+            return bytes(map(truth, answers))
+    except Exception:  # noqa: BLE001 - whatever it raises, the slow way below says for which choices
+        pass
+    return bytes(
+        _one(test, [column[taken[at] if at >= 0 else 0] for at, column in arguments], exact)
+        for taken in product(*map(range, sizes))
+    )
+
+
+def _stream(at: int, column: Sequence[Any], inner: Sequence[int]) -> Iterator[Any]:
+    if at < 0:
+        return repeat(column[0])
+    once = chain.from_iterable(map(repeat, column, repeat(inner[at]))) if inner[at] > 1 else column
+    return iter(once) if at == 0 else cycle(once)
+
+
+def _one(test: Callable[..., object], values: Sequence[Any], exact: bool) -> int:
+    try:
+        answer = test(*values)
+        if exact and not is_truth(type(answer)):
+            return RAISED
+        return YES if answer else NO
+    except Exception:  # noqa: BLE001 - a rule's own exception is an outcome here; it is reported with the values
+        return RAISED
+
+
+def judge(test: Callable[..., object], values: Sequence[Any], exact: bool) -> bool:
+    """Whether the rule holds for `values`.
+
+    Raises:
+        NotATruth: with `exact`, an answer that says neither yes nor no.
+        Exception: whatever the rule raises.
+    """
+    answer = test(*values)
+    if exact and not is_truth(type(answer)):
+        raise NotATruth(answer)
+    return bool(answer)

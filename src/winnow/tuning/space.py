@@ -1,0 +1,258 @@
+"""A tuning space: axes, the rules between them, and exact answers about all valid points without listing them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+from winnow.errors import InputError, nearest
+from winnow.tuning import diagram, learning
+from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, shown
+from winnow.tuning.relation import judge
+from winnow.tuning.rules import Rule
+
+Setting = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class TuningSpace:
+    """The points that take one choice of every axis and that every rule holds for.
+
+    `given` are fields of the problem and the target that rules may read and that do not vary. A point is a dict
+    of the knobs that it sets; a knob that it leaves to the kernel's policy is not in it.
+
+    The order of the rules has no meaning: a point is valid when all of them hold. Where a rule raises, a point that
+    another rule refuses is refused; if no rule refuses it, the space is in error and every answer says so.
+
+    Raises:
+        InputError: two axes, knobs or rules of one name, a rule that reads what is neither knob nor given, or that
+            reads a knob which may be left to policy without a word on what it then sees.
+    """
+
+    axes: tuple[KnobAxis, ...]
+    rules: tuple[Rule, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", tuple(self.axes))
+        object.__setattr__(self, "rules", tuple(self.rules))
+        object.__setattr__(self, "given", dict(self.given))
+        _refuse_twins("axis", [axis.name for axis in self.axes])
+        _refuse_twins("knob", [knob for axis in self.axes for knob in axis.knobs])
+        _refuse_twins("rule", [rule.name for rule in self.rules])
+        for knob in self._home:
+            if knob in self.given:
+                raise InputError(f'"{knob}" is a knob and a given field', cure="rename one of the two")
+        self._bound  # noqa: B018 - binding the rules to the axes is what validates them
+
+    @cached_property
+    def knobs(self) -> tuple[str, ...]:
+        """Every knob, in the order of the axes."""
+        return tuple([knob for axis in self.axes for knob in axis.knobs])
+
+    @cached_property
+    def _home(self) -> dict[str, int]:
+        return {knob: i for i, axis in enumerate(self.axes) for knob in axis.knobs}
+
+    @cached_property
+    def _bound(self) -> list[learning.Bound]:
+        return [learning.Bound(rule, tuple(self._arguments(rule))) for rule in self.rules]
+
+    def _arguments(self, rule: Rule) -> list[learning.Argument]:
+        arguments = []
+        for name in rule.reads:
+            home = self._home.get(name)
+            if home is not None:
+                arguments.append(learning.Argument(name, home, _visible(rule, name, self.axes[home])))
+            elif name in self.given:
+                arguments.append(learning.Argument(name, None, [self.given[name]]))
+            else:
+                raise InputError(
+                    f'{rule} reads "{name}", which is neither a knob nor a given field',
+                    place=rule.place,
+                    cure=nearest(name, (*self.knobs, *self.given)),
+                )
+        return arguments
+
+    @cached_property
+    def _diagram(self) -> diagram.Diagram:
+        sizes = [len(axis.choices) for axis in self.axes]
+        return learning.solve(sizes, self._bound)
+
+    @property
+    def cartesian(self) -> int:
+        """The number of points before any rule."""
+        total = 1
+        for axis in self.axes:
+            total *= len(axis.choices)
+        return total
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The names of the axes in the order in which `enumerate` and `point` count: the last one runs fastest."""
+        return tuple(self.axes[axis].name for axis in self._diagram.axes)
+
+    def count(self) -> int:
+        """The exact number of valid points.
+
+        Raises:
+            InputError: a rule raises at a point that no other rule refuses; names the rule and the knobs' values.
+        """
+        return self._diagram.total
+
+    def marginals(self) -> dict[str, dict[Value | Policy, int]]:
+        """For every knob and value the number of valid points that set it so; `POLICY` counts those that leave it."""
+        counts = diagram.marginals(self._diagram, [len(axis.choices) for axis in self.axes])
+        table: dict[str, dict[Value | Policy, int]] = {}
+        for axis, instances in zip(self.axes, counts, strict=True):
+            for knob in axis.knobs:
+                sums: dict[Value | Policy, int] = {}
+                for choice, number in zip(axis.choices, instances, strict=True):
+                    value = dict(choice).get(knob, POLICY)
+                    sums[value] = sums.get(value, 0) + number
+                table[knob] = sums
+        return table
+
+    def point(self, rank: int) -> Setting:
+        """The valid point of this rank (0 to count - 1) in the order of `enumerate`.
+
+        Raises:
+            IndexError: no such rank.
+        """
+        if not 0 <= rank < self.count():
+            raise IndexError(f"rank {rank} of {self.count()} points")
+        settings = self._settings
+        point: Setting = {}
+        for setting, choice in zip(settings, diagram.unrank(self._diagram, rank), strict=True):
+            point.update(setting[choice])
+        return point
+
+    @cached_property
+    def _settings(self) -> list[list[Setting]]:
+        return [[dict(choice) for choice in axis.choices] for axis in self.axes]
+
+    def sample(self, n: int, seed: int) -> list[Setting]:
+        """`n` points, each drawn uniformly and independently (so one may come twice); the same for the same seed.
+
+        Raises:
+            InputError: the space has no valid point.
+        """
+        total = self.count()
+        if n and not total:
+            raise InputError("the space has no valid point to sample from")
+        draw = random.Random(seed)
+        return [self.point(draw.randrange(total)) for _ in range(n)]
+
+    def enumerate(self) -> Iterator[Setting]:
+        """Every valid point, lazily, in an order that only the axes and the scopes of the rules decide: see `order`."""
+        knobs = self.knobs
+        complete = all(len(choice) == len(axis.knobs) for axis in self.axes for choice in axis.choices)
+        for values in self.tuples():
+            if complete:
+                yield dict(zip(knobs, values, strict=True))
+            else:
+                yield {k: v for k, v in zip(knobs, values, strict=True) if v is not POLICY}
+
+    def tuples(self) -> Iterator[tuple[Any, ...]]:
+        """`enumerate` as tuples of the values of `knobs`, `POLICY` where a point leaves the knob unset."""
+        cells = [list(zip(*(_column(axis, knob) for knob in axis.knobs), strict=True)) for axis in self.axes]
+        arrange = self._arrange()
+        for chunk in diagram.chunks(self._diagram, cells):
+            yield from map(arrange, chunk)
+
+    def _arrange(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        listed = [knob for axis in self._diagram.axes for knob in self.axes[axis].knobs]
+        places = [listed.index(knob) for knob in self.knobs]
+        if places == list(range(len(places))):
+            return lambda point: point
+        return itemgetter(*places)
+
+    def contains(self, point: Mapping[str, Value]) -> bool:
+        """Whether `point` is a valid point; values are compared with their types (`1`, `1.0`, `True` differ).
+
+        Raises:
+            InputError: a rule raises there and no other refuses it.
+        """
+        return self.explain(point) is None
+
+    def explain(self, point: Mapping[str, Value]) -> str | None:
+        """Why `point` is not valid: the knob that is unknown or not set as any choice does, or the rule; else None."""
+        strangers = [knob for knob in point if knob not in self._home]
+        if strangers:
+            return f'unknown knob "{strangers[0]}": {nearest(strangers[0], self.knobs)}'
+        taken: list[int] = []
+        for axis in self.axes:
+            choice = axis.choice_of(point)
+            if choice is None:
+                own = shown((knob, point[knob]) for knob in axis.knobs if knob in point)
+                return f'axis "{axis.name}" has no choice {own}'
+            taken.append(choice)
+        return _refusal(self._bound, taken)
+
+    def neighbours(self, point: Mapping[str, Value]) -> list[Setting]:
+        """The valid points that differ from `point` in the choice of exactly one axis, in the order of the axes.
+
+        Raises:
+            InputError: `point` is not valid.
+        """
+        reason = self.explain(point)
+        if reason is not None:
+            raise InputError(f"not a point of the space: {reason}")
+        taken = [axis.choice_of(point) or 0 for axis in self.axes]
+        found: list[Setting] = []
+        for i, axis in enumerate(self.axes):
+            concerned = [bound for bound in self._bound if any(a.axis == i for a in bound.arguments)]
+            for choice in range(len(axis.choices)):
+                if choice != taken[i]:
+                    other = [*taken[:i], choice, *taken[i + 1 :]]
+                    if _refusal(concerned, other) is None:
+                        found.append(
+                            {k: v for own, c in zip(self._settings, other, strict=True) for k, v in own[c].items()}
+                        )
+        return found
+
+
+def _refusal(rules: Sequence[learning.Bound], taken: Sequence[int]) -> str | None:
+    """Which rule refuses the point that takes these choices. A rule that raises matters only if no other refuses."""
+    failure: InputError | None = None
+    for bound in rules:
+        seen = [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in bound.arguments]
+        rule = bound.rule
+        try:
+            holds = judge(rule.test, [value for _, value in seen], rule.expression is None)
+        except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported with the rule's name
+            failure = failure or learning.raised(rule, seen, error)
+            continue
+        if not holds:
+            return f"{rule} refuses {shown(seen)}"
+    if failure is not None:
+        raise failure
+    return None
+
+
+def _refuse_twins(what: str, names: Sequence[str]) -> None:
+    if len(set(names)) != len(names):
+        twin = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f'two of the space share the {what} name "{twin}"', cure=f"give every {what} its own name")
+
+
+def _visible(rule: Rule, name: str, axis: KnobAxis) -> list[Any]:
+    column: list[Any] = axis.column(name)
+    if POLICY in column:
+        if name not in rule.absent:
+            raise InputError(
+                f'{rule} reads "{name}", which axis "{axis.name}" may leave to the kernel\'s policy',
+                place=rule.place,
+                cure="declare on the axis what the policy then does, or give the rule a value for that case "
+                "(a default of the parameter)",
+            )
+        return [rule.absent[name] if value is POLICY else value for value in column]
+    return column
+
+
+def _column(axis: KnobAxis, knob: str) -> list[Any]:
+    return [dict(choice).get(knob, POLICY) for choice in axis.choices]
