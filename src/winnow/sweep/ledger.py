@@ -9,6 +9,7 @@ from typing import Literal
 
 from winnow.sweep.database import Database
 from winnow.sweep.plan import Launch
+from winnow.sweep.policy import FULL_ROUNDS
 from winnow.sweep.store import Judgement, faults, judgements, pruned, read_batch
 
 State = Literal["served", "declined", "failed", "unchecked", "missing"]
@@ -113,6 +114,6 @@ def _outcome(evidence: _Evidence, launch: Launch, rounds: int) -> tuple[State, s
         after, factor = evidence.pruned[launch]
         return "served", "", f"pruned after round {after + 1} at {factor:.1f}× the best"
     measured = evidence.rounds.get(launch, 0)
-    if rounds == 0 or measured < rounds:
-        return "missing", "", f"timed in {measured} rounds"
+    if measured < max(rounds, FULL_ROUNDS):
+        return "missing", "", f"timed in {measured} of {max(rounds, FULL_ROUNDS)} rounds"
     return "served", "", ""
