@@ -42,8 +42,12 @@ def defaults_fingerprint(defaults: Mapping[str, Value]) -> str:
     return stable_json_hash({"defaults": dict(defaults)}, 16)
 
 
-def config_key(*, abi: str, arch: str, path: str, variant: str, knobs: Knobs, defaults: str) -> str:
-    """16 hex digits over everything that makes a configuration; `defaults` is a `defaults_fingerprint`."""
+def config_key(*, abi: str, arch: str, path: str, variant: str, knobs: Knobs, defaults: str = "") -> str:
+    """16 hex digits over everything that makes a configuration.
+
+    `defaults` is the `defaults_fingerprint` of the base spec that the knobs stand over; it is empty only where the
+    knobs name every one of the kernel's decisions.
+    """
     payload = {
         "v": TUNING_ID_VERSION,
         "abi": abi,

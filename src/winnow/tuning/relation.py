@@ -49,7 +49,7 @@ class Relation:
         def state(old: int) -> int:
             return sinks[old] if old < 3 else old
 
-        layers = tuple(tuple([*layer[:3], *(tuple(map(state, row)) for row in layer[3:])]) for layer in self.layers)
+        layers = tuple((*layer[:3], *(tuple(map(state, row)) for row in layer[3:])) for layer in self.layers)
         return Relation(self.scope, state(self.root), layers)
 
     def restricted(self, kept: Sequence[Sequence[int] | None]) -> Relation:
