@@ -65,6 +65,7 @@ def enumerate_variants(loaded: LoadedManifest, *, space: str | None = None) -> E
     """
     walk = CellWalk(loaded, load_registry(loaded))
     enumeration = _Enumerator(walk, space or loaded.manifest.enumerate.space).run()
+    _check_bindings(loaded, enumeration)
     _check_budget(loaded, enumeration)
     return enumeration
 
@@ -184,6 +185,20 @@ class _Enumerator:
         reason: str,
     ) -> None:
         self.ledger.append(LedgerEntry(arch, candidate.name, dict(cell), dict(knobs), outcome, reason))
+
+
+def _check_bindings(loaded: LoadedManifest, enumeration: Enumeration) -> None:
+    """A field that some specs lack belongs to another algorithm; one that all of them lack is a mistake."""
+    part = loaded.manifest.specialization
+    seen = {name for variant in enumeration.variants for name in variant.metadata}
+    for name in part.metadata_fields:
+        if enumeration.variants and name not in seen:
+            source = part.bindings[name].field or part.bindings[name].method or ""
+            raise InputError(
+                f'no kernel\'s spec has "{source}"',
+                place=loaded.place("specialization", "bindings", name),
+                cure=nearest(source, (field for variant in enumeration.variants for field in variant.spec)),
+            )
 
 
 def _check_budget(loaded: LoadedManifest, enumeration: Enumeration) -> None:

@@ -2,77 +2,97 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-import click
 import typer
 
 from winnow import __version__
-from winnow.errors import WinnowError
+from winnow.errors import WinnowError, nearest
 
-_COMMANDS = {
+COMMANDS = {
     "demo": "the whole loop in DIR, from registry to report",
     "init": "a new engine directory, copied from a built-in engine",
     "space": "count, sample or list a constrained space given as JSON",
-    "plan": "legal variants in total, per cell and per knob value",
     "enumerate": "registry to selection",
     "generate": "selection to descriptors",
     "check": "all gates, or those named",
     "pack": "descriptors to one shard an architecture",
     "inspect": "what an archive, a code object or a descriptor holds",
-    "run": "run one graph from a packed tree",
+    "run": "one graph from a packed tree: which kernel, its time, its verdict",
     "sweep": "measure every kernel on every graph; a rerun resumes",
     "reduce": "measurements to a smaller selection, with reasons",
     "report": "one HTML file that shows it all",
 }
-
-
-class _LazyGroup(click.Group):
-    """Imports a command's module only when that command is asked for, so that each starts quickly."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"winnow.cli.{name}")
-        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name, help=_COMMANDS[name][0].upper() + _COMMANDS[name][1:] + ".")(module.command)
-        return typer.main.get_command(app)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="winnow")
-def group() -> None:
-    """From a kernel registry to the smallest catalog of precompiled kernels worth shipping."""
+"""Subcommands in the order of the flow; each is the function `command` of the module of its name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code: 0 done, 1 refused, 2 unusable, 3 incomplete, 130 interrupted."""
-    sys.exit(run(arguments))
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_help())
+        return 0 if arguments else 2
+    name, *rest = arguments
+    if name == "--version":
+        print(f"winnow {__version__}")
+        return 0
+    if name not in COMMANDS:
+        print(f'winnow: no command "{name}"\n  cure: {nearest(name, COMMANDS)}', file=sys.stderr)
+        return 2
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    command = importlib.import_module(f"winnow.cli.{name}").command
+    summary = COMMANDS[name]
+    app.command(help=f"{summary[0].upper()}{summary[1:]}.")(_with_exit_code(command))
     try:
-        code = group.main(args=arguments, prog_name="winnow", standalone_mode=False)
+        app(rest, prog_name=f"winnow {name}")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    return 0
+
+
+def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
+    """The command with its result, and every error that a user can cause, as an exit code."""
+
+    @functools.wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        raise typer.Exit(_exit_code(lambda: command(*arguments, **options)))
+
+    return wrapped
+
+
+def _exit_code(call: Callable[[], int]) -> int:
+    try:
+        code = call()
+        sys.stdout.flush()
+        return code
     except WinnowError as error:
         print(f"winnow: {error}", file=sys.stderr)
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         print("winnow: interrupted; what was done is kept, the same command resumes", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        # The reader went away; anything still in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return code if isinstance(code, int) else 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(f"  {name.ljust(width)}  {summary}" for name, summary in COMMANDS.items())
+    return (
+        "Usage: winnow COMMAND [OPTIONS]\n\n"
+        "From a kernel registry to the smallest catalog of precompiled kernels worth shipping.\n\n"
+        f"Commands:\n{lines}\n\n"
+        "Exit codes: 0 passed, 1 refused, 2 unusable input, 3 incomplete evidence, 130 interrupted.\n"
+        "`winnow COMMAND --help` shows a command's options."
+    )

@@ -15,21 +15,17 @@ def print_json(value: Any) -> None:
 
 
 def table(rows: Iterable[Sequence[object]], *, indent: int = 2) -> str:
-    """Rows as aligned columns; numbers to the right."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    if not cells:
-        return ""
-    widths = [max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells)))]
-    right = [
-        all(isinstance(row[i], (int, float)) for row in rows if i < len(row))
-        for rows in [list(rows)]
-        for i in range(len(widths))
+    """Rows of equal length as aligned columns; columns of numbers to the right."""
+    listed = list(rows)
+    columns = list(zip(*listed, strict=True))
+    cells = [[_cell(value) for value in column] for column in columns]
+    widths = [max(map(len, column)) for column in cells]
+    right = [all(isinstance(value, (int, float)) for value in column) for column in columns]
+    aligned = [
+        [text.rjust(width) if to_right else text.ljust(width) for text in column]
+        for column, width, to_right in zip(cells, widths, right, strict=True)
     ]
-    lines = []
-    for row in cells:
-        padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=False)]
-        lines.append(" " * indent + "  ".join(padded).rstrip())
-    return "\n".join(lines)
+    return "\n".join(" " * indent + "  ".join(row).rstrip() for row in zip(*aligned, strict=True))
 
 
 def _cell(value: object) -> str:

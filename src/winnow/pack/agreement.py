@@ -99,8 +99,11 @@ def check_claim(catalog: Catalog, file: str, written: Mapping[str, Any]) -> Clai
 def observe(hydrated: Hydrated, consumer: Consumer) -> Observed:
     """Read every bound value off the spec, twice.
 
+    Algorithms that share an engine have specs of their own: a field that this spec's class does not have is not
+    observed, and its metadata can only be the declared default.
+
     Raises:
-        InputError: a field or method that the spec lacks, a method that needs arguments or raises, a value that
+        InputError: a method that the spec lacks, a method that needs arguments or raises, a value that
             changes between two readings or is no JSON scalar, or a spec field declared as matcher-only.
     """
     authored, spec = hydrated.authored, hydrated.spec
@@ -108,8 +111,12 @@ def observe(hydrated: Hydrated, consumer: Consumer) -> Observed:
         if name in authored.spec:
             raise authored.fail(f'"{name}" is matcher-only in the contract, but the spec bakes it', key=f"spec.{name}")
     values: dict[str, Any] = {}
+    own = {item.name for item in fields(spec)}
     for name in consumer.metadata_fields:
-        first, again = (_read(hydrated, consumer.bindings[name], name) for _ in range(2))
+        binding = consumer.bindings[name]
+        if binding.field is not None and binding.field not in own:
+            continue
+        first, again = (_read(hydrated, binding, name) for _ in range(2))
         if first != again or type(first) is not type(again):
             raise authored.fail(f'"{name}" was {first!r} at one reading and {again!r} at the next', key="spec")
         values[name] = first
@@ -121,8 +128,6 @@ def _read(hydrated: Hydrated, binding: Binding, name: str) -> Any:
     authored, spec = hydrated.authored, hydrated.spec
     cls = type(spec).__name__
     if binding.field is not None:
-        if binding.field not in {item.name for item in fields(spec)}:
-            raise authored.fail(f'"{name}" is bound to {cls}.{binding.field}, which is not a field', key="spec")
         value = getattr(spec, binding.field)
     else:
         method = getattr(spec, binding.method or "", None)
@@ -173,7 +178,12 @@ def disagreement(catalog: Catalog, kernel: Ukd, consumer: Consumer, values: Mapp
     declared = {field.name: field for field in catalog.kmd[1].fields}
     completed = catalog.completed_metadata(kernel)
     for name in consumer.metadata_fields:
-        said, true = completed[name], advertised(values, consumer, declared, name)
+        said, default = completed[name], declared[name].default_value
+        if name not in values:
+            if default is None or said != default:
+                return f"metadata says {name} = {said!r}, but the kernel's spec has no such field"
+            continue
+        true = advertised(values, consumer, declared, name)
         if true is None:
             return f'metadata says {name} = {said!r}, but the spec leaves "{name}" to the kernel\'s policy'
         if said != true or type(said) is not type(true):

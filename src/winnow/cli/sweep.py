@@ -1,0 +1,82 @@
+"""`winnow sweep`: measure every kernel on every graph; a rerun resumes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.cli.console import Progress, print_json, seconds, table
+from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
+from winnow.devices.find import open_device
+from winnow.engine.load import load_engine
+from winnow.graphs.reader import read_corpus
+from winnow.sweep.session import SweepResult, run_sweep
+
+
+def command(
+    archive: ArchiveOption = None,
+    manifest: ManifestOption = DEFAULT_MANIFEST,
+    device: DeviceOption = "cpu",
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Directory of graphs [default: corpus beside the manifest].")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=2, help="Rounds of timing [default: the manifest's].")] = None,
+    budget: Annotated[float | None, typer.Option(min=1.0, help="Seconds after which no round is started.")] = None,
+    as_json: JsonOption = False,
+) -> int:
+    engine = EngineDir(manifest)
+    result = sweep_engine(engine, device, archive=archive, corpus=corpus, rounds=rounds, budget=budget)
+    if as_json:
+        print_json(document(result))
+    else:
+        counts = result.ledger.counts
+        print(f"{engine.database}: {result.rounds} rounds in {seconds(result.seconds)} (ended by its {result.ended})")
+        print(table((state, count) for state, count in counts.items()))
+        for outcome in (o for o in result.ledger.outcomes if o.state in ("failed", "unchecked")):
+            print(f"    {outcome.kernel} on {outcome.graph}: {outcome.state} {outcome.stage}: {outcome.reason}")
+    return 0 if result.ledger.adds_up else 3
+
+
+def sweep_engine(
+    engine: EngineDir,
+    device: str,
+    *,
+    archive: Path | None = None,
+    corpus: Path | None = None,
+    rounds: int | None = None,
+    budget: float | None = None,
+) -> SweepResult:
+    """Measure an engine's packed kernels on a corpus into its database, showing progress."""
+    plan = engine.manifest.manifest.sweep
+    graphs = read_corpus(corpus or engine.corpus)
+    progress = Progress("sweep")
+    with open_device(device, timeout_s=plan.timeout_seconds) as runtime:
+        packed = load_engine(archive or engine.archive, runtime.arch)
+        try:
+            return run_sweep(
+                packed,
+                runtime,
+                graphs,
+                plan,
+                engine.database,
+                corpus=str((corpus or engine.corpus).name),
+                rounds=rounds,
+                budget=budget,
+                report=progress.report,
+            )
+        finally:
+            progress.finish()
+
+
+def document(result: SweepResult) -> dict[str, Any]:
+    """A sweep's result as plain data."""
+    return {
+        "rounds": result.rounds,
+        "ended": result.ended,
+        "seconds": round(result.seconds, 3),
+        "counts": dict(result.ledger.counts),
+        "ledger": [vars(outcome) for outcome in result.ledger.outcomes],
+    }

@@ -1,0 +1,53 @@
+"""Gate `archive`: every packed shard is whole, and holds what the catalog beside it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.tree import Catalog, read_catalog
+from winnow.errors import InputError
+from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.pack.records import authored_record, record_digest
+from winnow.pack.survivors import survivors
+from winnow.pack.verify import Shard, open_shard, shards_of
+
+
+def check(engine: EngineDir, device: str) -> Verdict:
+    """Open each shard, which compares every digest, and compare its kernels with the catalog's."""
+    trees = [(engine.catalog, engine.archive), (engine.reduced / "catalog", engine.reduced / "archive")]
+    packed = [(read_catalog(catalog), archive, arch) for catalog, archive in trees for arch in shards_of(archive)]
+    if not packed:
+        return incomplete("archive", f"no archive at {engine.archive}: run `winnow pack` first")
+    findings = [finding for catalog, archive, arch in packed for finding in _findings(catalog, archive, arch)]
+    return judged("archive", f"{len(packed)} shards", findings)
+
+
+def _findings(catalog: Catalog, archive: Path, arch: str) -> Iterator[Finding]:
+    try:
+        shard = open_shard(archive, arch)
+    except InputError as error:
+        yield Finding(arch, error.message, error.place)
+        return
+    yield from _differences(catalog, shard)
+
+
+def _differences(catalog: Catalog, shard: Shard) -> Iterator[Finding]:
+    authored = {survivor.kernel.name: survivor.kernel for survivor in survivors(catalog, shard.arch)[0]}
+    packed = {kernel.name: kernel for _, kernel in shard.catalog.kernels()}
+    where = f"the {shard.arch} shard ({shard.root})"
+    for name, kernel in authored.items():
+        if name not in packed:
+            yield Finding(name, f"is in the catalog and not in {where}: run `winnow pack`")
+            continue
+        theirs = shard.provenance[packed[name].id]
+        source = kernel.kernel_source
+        ours = authored_record(source["source"], source["builder"], source["spec"])
+        same_metadata = catalog.completed_metadata(kernel) == shard.catalog.completed_metadata(packed[name])
+        same_source = theirs["effective_spec"]["authored_digest"] == record_digest(ours)
+        if not same_metadata or not same_source or kernel.priority != packed[name].priority:
+            yield Finding(name, f"was packed from another descriptor into {where}: run `winnow pack`")
+    for name in packed:
+        if name not in authored:
+            yield Finding(name, f"is in {where} and not in the catalog: run `winnow pack`")
