@@ -52,7 +52,7 @@ def effective_spec(
     `kdp` and `packed` are the descriptors as they are shipped, `authored` is the `authored_record`.
     """
     bindings = claim.consumer.bindings
-    accessors = {name: bindings[name].model_dump(exclude_none=True) for name in claim.consumer.metadata_fields}
+    accessors = {name: bindings[name].model_dump(exclude_none=True) for name in observed.values}
     return {
         "schema_version": SCHEMA_VERSION,
         "authored_digest": record_digest(authored),
@@ -119,7 +119,6 @@ def record_problem(catalog: Catalog, kdp: Kdp, kernel: Ukd, provenance: Mapping[
     for what, recorded, found in rebuilt:
         if recorded != found:
             return f"{what} is not what was recorded (recorded {recorded}, found {found})"
-    missing = [name for name in claim.consumer.metadata_fields if name not in request.values]
-    if missing:
-        return f'its provenance holds no observation of "{missing[0]}"'
+    if set(request.values) != set(request.accessors):
+        return "its provenance does not hold one value for each that was asked for"
     return disagreement(catalog, kernel, claim.consumer, request.values)
