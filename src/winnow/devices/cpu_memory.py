@@ -6,11 +6,13 @@ import mmap
 import os
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from winnow.errors import InputError
+from winnow.errors import InputError, Place
+from winnow.files import read_text
 
 GUARD_BYTES = 64 * 1024
 """Bytes in front of a buffer that must not change; behind it there are at least as many."""
@@ -95,6 +97,12 @@ class GuardedBuffer:
 
 def _anonymous_memory(nbytes: int) -> int:
     """A descriptor of `nbytes` bytes that are really there: touching memory that is not would kill this process."""
+    available = available_bytes()
+    if nbytes > available:
+        raise InputError(
+            f"no memory for a buffer of {nbytes} bytes ({available} are available)",
+            cure="free memory or take a smaller graph",
+        )
     descriptor = os.memfd_create("winnow-buffer")
     try:
         os.posix_fallocate(descriptor, 0, nbytes)
@@ -104,3 +112,16 @@ def _anonymous_memory(nbytes: int) -> int:
             f"no memory for a buffer of {nbytes} bytes: {error.strerror}", cure="free memory or take a smaller graph"
         ) from None
     return descriptor
+
+
+def available_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Memory that can be had without swapping. Asking for more would end some process, perhaps not this one.
+
+    Raises:
+        InputError: the kernel does not say.
+    """
+    for line in read_text(meminfo).splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1024
+    raise InputError("no line MemAvailable in it", place=Place(str(meminfo)), cure="mount /proc of the host")

@@ -15,7 +15,7 @@ from winnow.devices.device import DeviceFault
 from winnow.errors import InputError
 
 _START_SECONDS = 30.0
-_END_SECONDS = 2.0
+_END_SECONDS = 1.0
 _SAID_BYTES = 400
 
 

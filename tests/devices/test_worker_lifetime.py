@@ -1,0 +1,142 @@
+"""Nothing may be left behind: no worker when its parent is gone, no file, no shared-memory segment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+_ENDLESS = 'for (;;) __asm__ volatile("");'
+_PID = "*(int *)args->x = getpid();"
+
+_SCRIPT = """
+import os, pickle, signal, sys, time
+import numpy as np
+from winnow.devices.cpu import CpuDevice
+modules = pickle.loads(sys.stdin.buffer.read())
+device = CpuDevice(timeout_s=60)
+pid, endless = (device.load(c.payload, c.symbol, c.signature) for c in modules)
+buffer = device.allocate(4)
+device.launch(pid, {"x": buffer}, (1, 1, 1))
+worker = int(buffer.bytes_.view(np.int32)[0])
+"""
+
+
+def start(script: str, build, environment) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SCRIPT + script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    import pickle
+
+    process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(_ENDLESS, "x:ptr")]))
+    process.stdin.close()
+    return process
+
+
+def ended(pid: int) -> bool:
+    """Whether the process is gone, or only waits for its parent to notice; gives it five seconds."""
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state in "ZX":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("doing", ["waiting", "in an endless kernel"])
+def test_the_worker_ends_when_its_parent_is_killed(build, script_environment, doing):
+    """Even while a process that the parent forked holds every descriptor of it open."""
+    script = """
+child = os.fork()
+if child == 0:
+    time.sleep(60)
+    os._exit(0)
+print(worker, child, flush=True)
+"""
+    script += 'device.launch(endless, {"x": buffer}, (1, 1, 1))' if "kernel" in doing else "time.sleep(60)"
+    with start(script, build, script_environment) as process:
+        worker, child = (int(word) for word in process.stdout.readline().split())
+        assert Path(f"/proc/{worker}").exists()
+        process.kill()
+        process.wait()
+        try:
+            assert ended(worker)
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
+def test_ctrl_c_leaves_no_worker_and_no_stale_answer(build, script_environment):
+    """The terminal sends it to the whole group; afterwards the device works on with a new worker."""
+    script = """
+print(worker, flush=True)
+try:
+    device.launch(endless, {"x": buffer}, (1, 1, 1))
+except KeyboardInterrupt:
+    print("interrupted")
+device.launch(pid, {"x": buffer}, (1, 1, 1))
+print(int(buffer.bytes_.view(np.int32)[0]))
+device.close()
+"""
+    with start(script, build, script_environment) as process:
+        first = int(process.stdout.readline())
+        while Path(f"/proc/{first}/wchan").exists() and b"R" not in state(first):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        said, second = process.stdout.read().split()
+        assert said == b"interrupted", process.stderr.read()
+        assert ended(first)
+        assert ended(int(second))
+        assert int(second) != first
+        assert process.wait() == 0
+
+
+def state(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+
+
+def test_a_program_that_forgets_to_close_leaves_no_worker(build, script_environment):
+    with start("print(worker, flush=True)", build, script_environment) as process:
+        worker = int(process.stdout.readline())
+        assert process.wait() == 0, process.stderr.read()
+        assert ended(worker)
+
+
+def test_nothing_has_a_name_that_could_stay_behind(device, build, tmp_path, monkeypatch):
+    """Memory and objects are anonymous, so that kill -9 at any moment leaves no file anywhere."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    compiled = build(_PID, "x:ptr")
+    module = device.load(compiled.payload, "k", compiled.signature)
+    buffer = device.allocate(4)
+    device.launch(module, {"x": buffer}, (1, 1, 1))
+    worker = int(buffer.bytes_.view(np.int32)[0])
+    maps = Path(f"/proc/{worker}/maps").read_text()
+    assert "/memfd:winnow-buffer (deleted)" in maps
+    assert "/memfd:winnow-kernel (deleted)" in maps
+    opened = [os.readlink(fd) for fd in Path(f"/proc/{worker}/fd").iterdir()]
+    named = [path for path in (*maps.split(), *opened) if path.startswith(("/dev/shm", "/tmp", str(tmp_path)))]
+    assert [path for path in named if "winnow" in path] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_worker_imports_nothing_but_the_standard_library(build, device):
+    """Its start is paid after every crash; NumPy alone would double it."""
+    compiled = build(_PID, "x:ptr")
+    buffer = device.allocate(4)
+    device.launch(device.load(compiled.payload, "k", compiled.signature), {"x": buffer}, (1, 1, 1))
+    maps = Path(f"/proc/{int(buffer.bytes_.view(np.int32)[0])}/maps").read_text()
+    assert "site-packages" not in maps
+    assert "dist-packages" not in maps
