@@ -155,6 +155,14 @@ def test_names_that_would_become_other_code_are_refused(toolchain, changes, mess
     assert str(caught.value) == message
 
 
+def test_defines_are_what_the_preprocessor_sees(toolchain):
+    """A knob may be a number, a flag or a piece of code."""
+    defines = (("TILE", -2), ("CAUSAL", True), ("TYPE", "const int32_t *"))
+    checks = "#if TILE != -2 || CAUSAL != 1\n#error wrong\n#endif"
+    text = f"{checks}\n{_HEAD} {{ TYPE x = args->x; *(int *)args->y = *x; }}"
+    compile_c(axpy(text=text, defines=defines), "x86-64-v2", toolchain)
+
+
 def test_the_familys_own_flags_have_the_last_word(toolchain):
     text = f"{_HEAD} {{\n#if !defined CHOSEN || CHOSEN != 7\n#error not seen\n#endif\n}}"
     compile_c(axpy(text=text, flags=("-DCHOSEN=7",)), "x86-64-v2", toolchain)

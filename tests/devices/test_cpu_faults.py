@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+from winnow.devices.cpu import CpuDevice
 from winnow.devices.device import DeviceFault
 from winnow.devices.worker_process import WorkerProcess
 from winnow.errors import InputError
@@ -159,7 +160,5 @@ def test_a_python_that_cannot_start_the_worker_is_an_error_of_the_environment(mo
 
 
 def test_a_time_limit_of_nothing_is_refused():
-    from winnow.devices.cpu import CpuDevice
-
     with pytest.raises(ValueError, match=r"^a time limit of 0 s$"):
         CpuDevice(timeout_s=0)

@@ -74,11 +74,13 @@ def test_adding_in_place_outside_is_seen(device, build):
     assert not buffer.guards_intact()
 
 
-def test_reading_outside_poisons_the_result(device, build):
-    total = build("float *x = args->x; x[0] = x[args->n] + x[-1];", "x:ptr", "n:i32")
-    buffer = device.allocate(40)
-    device.launch(device.load(total.payload, "k", total.signature), {"x": buffer, "n": 10}, (1, 1, 1))
-    assert np.isnan(buffer.bytes_.view(np.float32)[0])
+@pytest.mark.parametrize("nbytes", [40, 41, 42, 43])
+def test_reading_outside_poisons_the_result(device, build, nbytes):
+    total = build("float *x = args->x; x[0] = x[args->n]; x[1] = x[-1];", "x:ptr", "n:i32")
+    buffer = device.allocate(nbytes)
+    first_outside = -(-nbytes // 4)
+    device.launch(device.load(total.payload, "k", total.signature), {"x": buffer, "n": first_outside}, (1, 1, 1))
+    assert np.isnan(buffer.bytes_[:8].view(np.float32)).all()
 
 
 def test_a_worker_in_which_memory_was_damaged_is_replaced(device, build):

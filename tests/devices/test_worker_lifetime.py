@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -37,8 +38,6 @@ def start(script: str, build, environment) -> subprocess.Popen[bytes]:
         env=environment,
         start_new_session=True,
     )
-    import pickle
-
     process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(_ENDLESS, "x:ptr")]))
     process.stdin.close()
     return process
@@ -102,6 +101,17 @@ device.close()
         assert ended(int(second))
         assert int(second) != first
         assert process.wait() == 0
+
+
+def test_a_ctrl_c_that_the_program_handles_itself_does_not_cost_the_worker(device, build):
+    compiled = build(_PID, "x:ptr")
+    module = device.load(compiled.payload, "k", compiled.signature)
+    buffer = device.allocate(4)
+    device.launch(module, {"x": buffer}, (1, 1, 1))
+    first = int(buffer.bytes_.view(np.int32)[0])
+    os.kill(first, signal.SIGINT)
+    device.launch(module, {"x": buffer}, (1, 1, 1))
+    assert buffer.bytes_.view(np.int32)[0] == first
 
 
 def state(pid: int) -> bytes:

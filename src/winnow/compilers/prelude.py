@@ -44,7 +44,7 @@ def _identifier(what: str, name: str) -> str:
 
 
 def _define(name: str, value: int | str) -> str:
-    text = f"({value})" if isinstance(value, int) and value < 0 else str(value)
+    text = f"{value:d}" if isinstance(value, int) else value
     if "\n" in text:
         raise InputError(f'the define "{name}" spans lines', cure="put the code into the kernel's text")
     return f"#define {_identifier('define', name)} {text}"
