@@ -82,7 +82,7 @@ def compile_sample(source: SampleSource, target: str, toolchain: SampleToolchain
         time.sleep(float(rest.split()[0]))
     if word == "print":
         print("noise on standard output")
-    payload = msgpack.packb([target, source.symbol, list(source.arguments), source.text * 50])
+    payload = msgpack.packb([target, source.symbol, list(source.arguments), (source.text + "\n") * 50])
     return read_back_sample(payload, source.symbol)
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "the whole loop in DIR, from registry to report",
     "init": "a new engine directory, copied from a built-in engine",
     "space": "count, sample or list a constrained space given as JSON",
+    "plan": "legal variants in total, per cell and per knob value, and the budget",
     "enumerate": "registry to selection",
     "generate": "selection to descriptors",
     "check": "all gates, or those named",

@@ -48,14 +48,15 @@ class Progress:
         self.shown = 0.0
         self.live = sys.stderr.isatty()
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Show that `done` of `total` units are ready."""
+    def __call__(self, done: int, total: int, note: str = "", left: float | None = None) -> None:
+        """Show that `done` of `total` units are ready; `left` is what the rest takes in seconds, if it is known."""
         now = time.monotonic()
         if not self.live or (now - self.shown < 0.1 and done < total):
             return
         self.shown = now
-        rest = (now - self.started) / done * (total - done) if done else 0.0
-        eta = f", {seconds(rest)} left" if done else ""
+        if left is None and done:
+            left = (now - self.started) / done * (total - done)
+        eta = "" if left is None else f", {seconds(left)} left"
         line = f"  {self.label} {done}/{total}{eta} {note}"
         print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
 

@@ -65,7 +65,7 @@ def sweep_engine(
                 corpus=str((corpus or engine.corpus).name),
                 rounds=rounds,
                 budget=budget,
-                report=progress.report,
+                report=lambda at: progress(at.done, at.total, f"{at.stage} {at.note}", at.seconds_left),
             )
         finally:
             progress.finish()
