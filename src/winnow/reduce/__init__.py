@@ -1,1 +1,1 @@
-"""reduce"""
+"""Reduce: from measurements to the few kernels worth keeping, with the reason for each that stays or goes."""
