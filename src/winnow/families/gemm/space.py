@@ -13,7 +13,7 @@ from winnow.tuning import choices, rule
 
 BLOCKED_AXES = (
     choices("edge", (0, 1)),
-    choices("block_m", (32, 48, 64, 96, 128, 192, 256)),
+    choices("block_m", (32, 48, 64, 96, 128, 144, 192, 256)),
     choices("block_n", (64, 96, 128, 192, 256, 384, 512)),
     choices("block_k", (64, 128, 192, 256, 384)),
     choices("reg_m", (1, 2, 4, 6, 8, 12)),
