@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from winnow.errors import InputError, Place
-from winnow.files import read_text
 from winnow.identity import pretty_json, sha256_hex
 from winnow.strict import StrictModel, parse_json, validate
 
@@ -41,10 +40,11 @@ def read_marked(shard: Path, arch: str) -> tuple[dict[str, bytes], dict[str, str
             place=Place(str(shard)),
             cure=f"run `winnow pack --arch {arch}`",
         )
-    text = read_text(path)
-    marker = validate(_Marker, parse_json(text, str(path)))
+    raw = _bytes(path)
+    marker = validate(_Marker, parse_json(raw.decode("utf-8", "replace"), str(path)))
     # Only one spelling of a marker is written, so a byte that changes nothing in its meaning is found too.
-    if text != pretty_json({**marker.model_dump(), "files": dict(sorted(marker.files.items()))}):
+    canonical = pretty_json({**marker.model_dump(), "files": dict(sorted(marker.files.items()))})
+    if raw != canonical.encode():
         raise InputError("the marker is not as it was written", place=Place(str(path)), cure="pack the catalog again")
     if marker.arch != arch:
         raise InputError(f"the marker is of {marker.arch}, not {arch}", place=Place(str(path)))

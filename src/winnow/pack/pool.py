@@ -139,7 +139,7 @@ class _Process:
 def _start() -> _Process:
     stderr = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
     popen = subprocess.Popen(
-        [sys.executable, "-P", "-m", "winnow.pack.worker"],
+        [sys.executable, "-P", "-c", f"from winnow.pack.worker import main; main({os.getpid()})"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -59,15 +59,13 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
         answers.flush()
 
 
-def main() -> None:
-    """Serve on the process's pipes, dying with the parent; what compilers print goes to standard error."""
+def main(parent: int) -> None:
+    """Serve on the process's pipes, dying with the process `parent`; what compilers print goes to standard error."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)
     # SIGTERM must unwind: a compiler that started processes ends them on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, answers)
-
-
-if __name__ == "__main__":
-    main()
