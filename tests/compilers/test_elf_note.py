@@ -54,7 +54,9 @@ def test_resources_are_counted_from_the_object(toolchain):
     resources = compile_c(CSource("k", text, _PARAMETERS), "x86-64-v2", toolchain).resources
     assert 400 <= resources["rodata_bytes"] < 600
     assert 4000 <= resources["data_bytes"] < 4200
-    assert resources["needed_libraries"] == 0
+    mathematical = f"float expf(float);\n{_HEAD} {{ *(float *)args->x = expf(args->n); }}"
+    more = compile_c(CSource("k", mathematical, _PARAMETERS), "x86-64-v2", toolchain).resources
+    assert more["needed_libraries"] == resources["needed_libraries"] + 1
 
 
 def test_the_object_of_another_kernel_is_refused(payload):

@@ -23,7 +23,10 @@ _DEATHS = {
     "abort": ("abort();", "the worker died of SIGABRT"),
     "exit": ("_exit(3);", "the worker exited with status 3"),
     "far outside": ("((volatile char *)args->x)[1L << 40] = 1;", "the worker died of SIGSEGV"),
-    "stack": ("volatile char big[1 << 24]; big[0] = 1; big[(1 << 24) - 1] = big[0];", "the worker died of SIGSEGV"),
+    "stack": (
+        "volatile char big[1 << 24]; for (int i = 0; i < 1 << 24; i += 64) big[i] = 1;",
+        "the worker died of SIGSEGV",
+    ),
     "killed": (
         "kill(getpid(), 9);",
         "the worker died of SIGKILL (the system ends a process so when memory runs out)",

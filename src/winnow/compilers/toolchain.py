@@ -71,7 +71,10 @@ _SHARED = (
     "-shared -fPIC -fvisibility=hidden -nostartfiles -Wl,--build-id=none -Wl,-s -Wl,-z,defs "
     "-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--as-needed"
 )
-_REFUSED = "-Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types"
+# Slips that old compilers let pass, and __DATE__ and __TIME__, which would make every build another object.
+_REFUSED = (
+    "-Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types -Werror=date-time"
+)
 COMMON_FLAGS: tuple[str, ...] = tuple(f"-std=gnu11 {_SPEED} {_PLAIN} {_SHARED} {_REFUSED}".split())
 """The arguments of every compilation, whatever the target."""
 
@@ -156,7 +159,7 @@ def run_compiler(toolchain: Toolchain, text: str, flags: Sequence[str], timeout_
 
 def _run(command: Sequence[str], text: str, directory: str, timeout_s: float) -> str:
     kept = {name: value for name, value in os.environ.items() if name not in _MEDDLING}
-    environment = {**kept, "LC_ALL": "C", "TMPDIR": directory, "SOURCE_DATE_EPOCH": "0"}
+    environment = {**kept, "LC_ALL": "C", "TMPDIR": directory}
     try:
         # Its own process group: the driver starts the compiler proper and the linker, and all must end together.
         process = subprocess.Popen(
