@@ -32,7 +32,7 @@ def descriptor_record(document: StrictModel) -> dict[str, Any]:
 
 def consumer_record(catalog: Catalog, kdp: Kdp, kernel: Ukd, written: Mapping[str, Any]) -> dict[str, Any]:
     """Digests of everything that a claim of agreement rests on, from the descriptors of a packed tree."""
-    header = {key: value for key, value in descriptor_record(kdp).items() if key != "kernelDescriptors"}
+    header = kdp.model_dump(by_alias=True, exclude_none=True, exclude={"provenance", "kernels"})
     return {
         "ukd_id": kernel.id,
         "engine": record_digest(descriptor_record(catalog.ued[1])),
