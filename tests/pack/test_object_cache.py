@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pack_samples import SAMPLE_COMPILER, SampleSource, SampleToolchain, compile_sample
 
@@ -58,6 +58,7 @@ def tagged(value: Any) -> Any:
     return (type(value).__name__, repr(value))
 
 
+@settings(deadline=None)
 @given(VALUES, VALUES)
 def test_values_share_a_key_exactly_when_they_are_the_same(a: Any, b: Any) -> None:
     first, second, again = (object_key(Holder(value), "t", IDENTITY) for value in (a, b, a))

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.targets.generics import GENERICS
@@ -72,6 +72,7 @@ DEVICES = ["gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201", "x86-64-v3"]
 LISTS = st.lists(st.sampled_from([*DEVICES, *GENERICS, "gfx99-generic"]), max_size=4)
 
 
+@settings(deadline=None)
 @given(LISTS, LISTS)
 def test_set_functions_agree_with_asking_every_device(a: list[str], b: list[str]) -> None:
     every = {*DEVICES, *(member for members in GENERICS.values() for member in members)}
