@@ -8,7 +8,7 @@ from typing import Any
 from winnow.compilers.source import CSource, Parameter
 from winnow.families.algorithm import Admission, Algorithm, TunedSpec
 from winnow.families.cpu import CPU_ARCHES, kernel_text
-from winnow.registry import Capability, KernelCandidate, ShapeRange
+from winnow.registry import Capability, DimRelation, KernelCandidate, ShapeRange
 
 
 def cpu_candidate(
@@ -20,6 +20,7 @@ def cpu_candidate(
     priority: int,
     shapes: tuple[ShapeRange, ...],
     features: frozenset[str],
+    relations: tuple[DimRelation, ...] = (),
     parameters: tuple[Parameter, ...],
     builder: Callable[..., CSource],
 ) -> KernelCandidate:
@@ -45,7 +46,9 @@ def cpu_candidate(
         spec_id=spec_id,
         abi_version=algorithm.spec_type.ABI,
         priority=priority,
-        capability=Capability(arches=CPU_ARCHES, dtypes=("fp32",), shapes=shapes, supports_features=features),
+        capability=Capability(
+            arches=CPU_ARCHES, dtypes=("fp32",), shapes=shapes, relations=relations, supports_features=features
+        ),
         spec=algorithm.select,
         specs=algorithm.specs,
         parameters=lambda spec: parameters,
