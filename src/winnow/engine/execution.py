@@ -38,8 +38,10 @@ class Execution:
         self.device = device
         self.adapter = adapter
         self.problem = problem
-        self.inputs = adapter.inputs(problem, seed)
+        self.inputs: dict[str, NDArray[Any]] = {}
         self.buffers: dict[str, Buffer] = {}
+        self._written: dict[str, NDArray[np.uint8]] = {}
+        made = adapter.inputs(problem, seed)
         with ExitStack() as undo:
             for operand in problem.operands:
                 buffer = device.allocate(operand.elements * _itemsize(operand))
@@ -47,7 +49,10 @@ class Execution:
                 self.buffers[operand.role] = buffer
                 if not operand.output:
                     buffer.bytes_.fill(0)
-                    self._view(operand)[...] = self.inputs[operand.role]
+                    _view(buffer.bytes_, operand)[...] = made.pop(operand.role)
+                    # One copy, laid out as the device has it, so that looking for changes reads memory in order.
+                    self._written[operand.role] = buffer.bytes_.copy()
+                    self.inputs[operand.role] = _view(self._written[operand.role], operand)
             self._buffers_owned = undo.pop_all()
 
     def __enter__(self) -> Execution:
@@ -94,18 +99,12 @@ class Execution:
     def _outputs(self) -> list[Operand]:
         return [operand for operand in self.problem.operands if operand.output]
 
-    def _view(self, operand: Operand) -> NDArray[Any]:
-        dtype = np.dtype(_DTYPES[operand.data_type])
-        flat = self.buffers[operand.role].bytes_.view(dtype)
-        strides = tuple(stride * dtype.itemsize for stride in operand.strides)
-        return as_strided(flat, shape=operand.dims, strides=strides)
-
     def _damage(self) -> str | None:
         """What a kernel may not touch and did: memory beside a buffer, an input, the gaps of a strided output."""
         for operand in self.problem.operands:
             if not self.buffers[operand.role].guards_intact():
                 return f"wrote outside {operand.role}"
-            if not operand.output and not np.array_equal(self._view(operand), self.inputs[operand.role]):
+            if not operand.output and not self._untouched(operand):
                 return f"changed its input {operand.role}"
             if operand.output and operand.elements != int(np.prod(operand.dims)):
                 gaps = np.ones(operand.elements, dtype=bool)
@@ -117,11 +116,16 @@ class Execution:
                     return f"wrote between the rows of {operand.role}"
         return None
 
+    def _untouched(self, operand: Operand) -> bool:
+        word = f"u{_itemsize(operand)}"
+        now, then = self.buffers[operand.role].bytes_, self._written[operand.role]
+        return np.array_equal(now.view(word), then.view(word))
+
     def _judge(self) -> Correctness:
         rtol, atol = self.adapter.tolerance(self.problem)
         max_abs = max_rel = 0.0
         for operand in self._outputs():
-            got = self._view(operand).astype(np.float64)
+            got = _view(self.buffers[operand.role].bytes_, operand).astype(np.float64)
             true = self.reference[operand.role]
             if not np.isfinite(got).all():
                 at = tuple(int(i) for i in np.argwhere(~np.isfinite(got))[0])
@@ -146,3 +150,9 @@ class Execution:
 
 def _itemsize(operand: Operand) -> int:
     return int(np.dtype(_DTYPES[operand.data_type]).itemsize)
+
+
+def _view(raw: NDArray[np.uint8], operand: Operand) -> NDArray[Any]:
+    dtype = np.dtype(_DTYPES[operand.data_type])
+    strides = tuple(stride * dtype.itemsize for stride in operand.strides)
+    return as_strided(raw.view(dtype), shape=operand.dims, strides=strides)
