@@ -26,11 +26,9 @@ def build() -> Build:
     def compiled(body: str, *parameters: str, target: str = "x86-64-v2", flags: tuple[str, ...] = ()) -> CodeObject:
         key = (body, parameters, target, flags)
         if key not in known:
-            text = (
-                "#include <signal.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include <unistd.h>\n"
-                "void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z) {"
-                f"{body} }}"
-            )
+            text = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "unistd"))
+            text += "void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)"
+            text += f" {{ {body} }}"
             split = tuple(Parameter(*parameter.split(":")) for parameter in parameters)
             known[key] = compile_c(CSource("k", text, split, flags=flags), target, toolchain)
         return known[key]
@@ -47,7 +45,7 @@ def device() -> Iterator[CpuDevice]:
 @pytest.fixture
 def impatient() -> Iterator[CpuDevice]:
     """A device with a short time limit, for kernels that never end."""
-    with CpuDevice(timeout_s=0.4) as opened:
+    with CpuDevice(timeout_s=0.7) as opened:
         yield opened
 
 

@@ -113,14 +113,14 @@ def test_samples_are_positive_and_as_many_as_asked_for(device, build):
 
 
 def test_timing_ends_after_the_time_asked_for_but_not_before_one_launch(device, build):
-    compiled = build("*(int *)args->x += 1; usleep(20000);", "x:ptr")
+    compiled = build("*(int *)args->x += 1; usleep(2000);", "x:ptr")
     module = device.load(compiled.payload, "k", compiled.signature)
     buffer = device.allocate(4)
     samples = device.time(module, {"x": buffer}, (1, 1, 1), min_seconds=0, max_launches=50)
     assert len(samples) == 1
-    assert samples[0] >= 20_000_000
-    several = device.time(module, {"x": buffer}, (1, 1, 1), min_seconds=0.05, max_launches=1000)
-    assert 1 < len(several) <= 3
+    assert samples[0] >= 2_000_000
+    several = device.time(module, {"x": buffer}, (1, 1, 1), min_seconds=0.5, max_launches=1000)
+    assert 1 < len(several) <= 250
 
 
 def test_a_reading_that_is_not_positive_is_no_measurement(monkeypatch):

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-_ENDLESS = 'for (;;) __asm__ volatile("");'
 _PID = "*(int *)args->x = getpid();"
 
 _SCRIPT = """
@@ -29,7 +28,9 @@ worker = int(buffer.bytes_.view(np.int32)[0])
 """
 
 
-def start(script: str, build, environment) -> subprocess.Popen[bytes]:
+def start(script: str, build, environment, marker: Path) -> subprocess.Popen[bytes]:
+    """A program with a device, a worker and two kernels: `endless` creates the file `marker` and never returns."""
+    endless = f'close(creat("{marker}", 0600)); for (;;) __asm__ volatile("");'
     process = subprocess.Popen(
         [sys.executable, "-c", _SCRIPT + script],
         stdin=subprocess.PIPE,
@@ -38,9 +39,17 @@ def start(script: str, build, environment) -> subprocess.Popen[bytes]:
         env=environment,
         start_new_session=True,
     )
-    process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(_ENDLESS, "x:ptr")]))
+    process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(endless, "x:ptr")]))
     process.stdin.close()
     return process
+
+
+def wait_for(marker: Path) -> None:
+    for _ in range(3000):
+        if marker.exists():
+            return
+        time.sleep(0.01)
+    raise TimeoutError("the kernel did not start")
 
 
 def ended(pid: int) -> bool:
@@ -57,7 +66,7 @@ def ended(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("doing", ["waiting", "in an endless kernel"])
-def test_the_worker_ends_when_its_parent_is_killed(build, script_environment, doing):
+def test_the_worker_ends_when_its_parent_is_killed(build, script_environment, tmp_path, doing):
     """Even while a process that the parent forked holds every descriptor of it open."""
     script = """
 child = os.fork()
@@ -67,8 +76,10 @@ if child == 0:
 print(worker, child, flush=True)
 """
     script += 'device.launch(endless, {"x": buffer}, (1, 1, 1))' if "kernel" in doing else "time.sleep(60)"
-    with start(script, build, script_environment) as process:
+    with start(script, build, script_environment, tmp_path / "started") as process:
         worker, child = (int(word) for word in process.stdout.readline().split())
+        if "kernel" in doing:
+            wait_for(tmp_path / "started")
         assert Path(f"/proc/{worker}").exists()
         process.kill()
         process.wait()
@@ -78,7 +89,7 @@ print(worker, child, flush=True)
             os.kill(child, signal.SIGKILL)
 
 
-def test_ctrl_c_leaves_no_worker_and_no_stale_answer(build, script_environment):
+def test_ctrl_c_leaves_no_worker_and_no_stale_answer(build, script_environment, tmp_path):
     """The terminal sends it to the whole group; afterwards the device works on with a new worker."""
     script = """
 print(worker, flush=True)
@@ -90,10 +101,9 @@ device.launch(pid, {"x": buffer}, (1, 1, 1))
 print(int(buffer.bytes_.view(np.int32)[0]))
 device.close()
 """
-    with start(script, build, script_environment) as process:
+    with start(script, build, script_environment, tmp_path / "started") as process:
         first = int(process.stdout.readline())
-        while Path(f"/proc/{first}/wchan").exists() and b"R" not in state(first):
-            time.sleep(0.01)
+        wait_for(tmp_path / "started")
         os.killpg(process.pid, signal.SIGINT)
         said, second = process.stdout.read().split()
         assert said == b"interrupted", process.stderr.read()
@@ -114,12 +124,8 @@ def test_a_ctrl_c_that_the_program_handles_itself_does_not_cost_the_worker(devic
     assert buffer.bytes_.view(np.int32)[0] == first
 
 
-def state(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-
-
-def test_a_program_that_forgets_to_close_leaves_no_worker(build, script_environment):
-    with start("print(worker, flush=True)", build, script_environment) as process:
+def test_a_program_that_forgets_to_close_leaves_no_worker(build, script_environment, tmp_path):
+    with start("print(worker, flush=True)", build, script_environment, tmp_path / "started") as process:
         worker = int(process.stdout.readline())
         assert process.wait() == 0, process.stderr.read()
         assert ended(worker)
