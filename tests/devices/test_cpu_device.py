@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +139,20 @@ def test_timing_goes_on_until_there_is_one_measurement(monkeypatch):
     held = cpu_worker._Holdings(functions={1: lambda *arguments: None})
     command = {"module": 1, "block": "", "pointers": [], "grid": [1, 1, 1], "min_ns": 0, "max_launches": 1}
     assert cpu_worker._time(held, command, None) == {"samples": [3]}
+
+
+def test_launches_leave_nothing_behind_in_the_worker(device, build):
+    """It collects no garbage while it measures, so a sweep of hours must not make any."""
+    compiled = build("*(int *)args->x = getpid();", "x:ptr")
+    module = device.load(compiled.payload, "k", compiled.signature)
+    buffer = device.allocate(4)
+    sizes = []
+    for _ in range(2):
+        for _ in range(1500):
+            device.launch(module, {"x": buffer}, (1, 1, 1))
+        status = Path(f"/proc/{buffer.bytes_.view(np.int32)[0]}/status").read_text()
+        sizes.append(int(status.partition("RssAnon:")[2].split()[0]))
+    assert sizes[1] - sizes[0] < 200, "kilobytes"
 
 
 def test_bad_arguments_run_nothing(device, build):

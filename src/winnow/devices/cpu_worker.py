@@ -122,14 +122,24 @@ def _unmap(held: _Holdings, message: Message, descriptor: int | None) -> Message
     return {}
 
 
-def _call(held: _Holdings, message: Message) -> tuple[Any, tuple[Any, ...]]:
-    """The function and its arguments, all converted beforehand."""
-    block = bytearray.fromhex(message["block"])
+@dataclass(frozen=True)
+class _Call:
+    """A function and its arguments, all converted beforehand. `block` is what the first argument points to."""
+
+    function: Any
+    block: Any
+    arguments: tuple[Any, ...]
+
+
+def _prepare(held: _Holdings, message: Message) -> _Call:
+    raw = bytearray.fromhex(message["block"])
     for offset, buffer in message["pointers"]:
-        struct.pack_into("<Q", block, offset, held.mappings[buffer].base)
-    memory = ctypes.create_string_buffer(bytes(block), max(len(block), 64))
-    x, y, z = (ctypes.c_int32(extent) for extent in message["grid"])
-    return held.functions[message["module"]], (ctypes.cast(memory, ctypes.c_void_p), x, y, z)
+        struct.pack_into("<Q", raw, offset, held.mappings[buffer].base)
+    block = ctypes.create_string_buffer(bytes(raw), max(len(raw), 64))
+    # Not ctypes.cast, which makes a reference cycle each time; there is no collector here to find it.
+    pointer = ctypes.c_void_p(ctypes.addressof(block))
+    grid = (ctypes.c_int32(extent) for extent in message["grid"])
+    return _Call(held.functions[message["module"]], block, (pointer, *grid))
 
 
 def _reset_floating_point(held: _Holdings) -> None:
@@ -138,15 +148,16 @@ def _reset_floating_point(held: _Holdings) -> None:
 
 
 def _launch(held: _Holdings, message: Message, descriptor: int | None) -> Message:
-    function, arguments = _call(held, message)
+    call = _prepare(held, message)
     _reset_floating_point(held)
-    function(*arguments)
+    call.function(*call.arguments)
     return {}
 
 
 def _time(held: _Holdings, message: Message, descriptor: int | None) -> Message:
     """Single launches, each between two readings of the clock. A reading that is not positive is no measurement."""
-    function, (block, x, y, z) = _call(held, message)
+    call = _prepare(held, message)
+    function, (block, x, y, z) = call.function, call.arguments
     limit_ns, max_launches = message["min_ns"], message["max_launches"]
     samples: list[int] = []
     launches = 0
