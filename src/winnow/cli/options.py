@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from winnow.pack.pool import default_jobs
 
 ManifestOption = Annotated[Path, typer.Option("-m", "--manifest", help="The engine's manifest.", show_default=True)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -17,4 +18,4 @@ ArchiveOption = Annotated[
 ]
 
 DEFAULT_MANIFEST = Path("engine.yaml")
-DEFAULT_JOBS = len(os.sched_getaffinity(0))
+DEFAULT_JOBS = default_jobs()

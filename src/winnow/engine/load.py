@@ -14,7 +14,7 @@ from winnow.families.adapter import FamilyAdapter, Problem
 from winnow.graphs.model import Graph
 from winnow.identity import canonical_json
 from winnow.pack.verify import open_shard
-from winnow.targets.tiers import Tier, tier
+from winnow.targets.tiers import Tier
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def load_engine(archive: Path, arch: str) -> Engine:
     file, ued = shard.catalog.ued
     behaves = behaviour(ued.x_winnow, str(shard.root / file))
     kernels: list[PackedKernel] = []
-    for order, (kdp, descriptor) in enumerate(shard.catalog.kernels()):
+    for order, (_, descriptor) in enumerate(shard.catalog.kernels()):
         packed = shard.objects[descriptor.id]
         kernels.append(
             PackedKernel(
@@ -88,7 +88,7 @@ def load_engine(archive: Path, arch: str) -> Engine:
                 id=descriptor.id,
                 metadata=shard.catalog.completed_metadata(descriptor),
                 priority=descriptor.priority,
-                tier=tier(kdp.arch_of(descriptor), arch) or Tier.EXPLICIT,
+                tier=packed.tier,
                 symbol=packed.symbol,
                 payload=packed.payload,
                 sha256=packed.sha256,

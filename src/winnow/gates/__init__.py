@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.errors import InputError, nearest
-from winnow.gates import archive, header, regeneration, registry, serves
+from winnow.gates import archive, header, reduction, regeneration, registry, serves
 from winnow.gates.verdict import Verdict, exit_code
 
 __all__ = ["GATES", "exit_code", "run_gates"]
@@ -17,6 +17,7 @@ GATES: Mapping[str, Callable[[EngineDir, str], Verdict]] = {
     "regeneration": lambda engine, device: regeneration.check(engine),
     "archive": archive.check,
     "serves": serves.check,
+    "reduction": reduction.check,
 }
 
 

@@ -133,7 +133,7 @@ def maximal(kernels: Sequence[int], admissions: Sequence[Admission]) -> list[Las
 
 
 def _defaults(kernels: Sequence[MeasuredKernel], fit: Sequence[int], reduction: Reduction) -> dict[int, str]:
-    """The first fit kernel of each cell by priority, then by the catalog's order, with the cell in words."""
+    """The most preferred fit kernel of each cell, with the cell in words."""
     first: dict[tuple[str, ...], int] = {}
     for i in sorted(fit, key=lambda i: preference(kernels[i])):
         cell = tuple(f"{name}={kernels[i].metadata[name]}" for name in reduction.cell)
@@ -141,6 +141,6 @@ def _defaults(kernels: Sequence[MeasuredKernel], fit: Sequence[int], reduction: 
     return {i: ", ".join(cell) for cell, i in first.items()}
 
 
-def preference(kernel: MeasuredKernel) -> tuple[int, int]:
-    """Sort key: the lower priority number first, then the catalog's order."""
-    return kernel.priority, kernel.position
+def preference(kernel: MeasuredKernel) -> tuple[int, int, int]:
+    """Sort key: the closer tier first, then the lower priority number, then the catalog's order."""
+    return kernel.tier, kernel.priority, kernel.position

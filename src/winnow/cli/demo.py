@@ -1,0 +1,123 @@
+"""`winnow demo`: the whole loop in one directory, from the registry to a reduced, verified catalog and its report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.enumerate import enumerate_variants
+from winnow.catalog.plan import plan_space
+from winnow.catalog.tree import read_catalog
+from winnow.cli.check import print_verdicts
+from winnow.cli.console import print_json, table
+from winnow.cli.enumerate import selection_of
+from winnow.cli.generate import write_catalog
+from winnow.cli.options import DEFAULT_JOBS, DeviceOption, JobsOption, JsonOption
+from winnow.cli.pack import pack_engine
+from winnow.cli.reduce import reduce_engine
+from winnow.cli.sweep import sweep_engine
+from winnow.devices.find import open_device
+from winnow.engines import copy_engine
+from winnow.files import write_atomic
+from winnow.gates import exit_code, run_gates
+from winnow.report.page import write_report
+from winnow.report.summary import Summary
+
+T = TypeVar("T")
+
+
+def command(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the engine goes.")] = Path("winnow-demo"),
+    engine_name: Annotated[
+        str, typer.Option("--engine", help="The built-in engine: gemm_cpu or attention_cpu.")
+    ] = "gemm_cpu",
+    device: DeviceOption = "cpu",
+    jobs: JobsOption = DEFAULT_JOBS,
+    budget: Annotated[float, typer.Option(min=10, help="Seconds after which the sweep starts no new round.")] = 150.0,
+    as_json: JsonOption = False,
+) -> int:
+    stages = _Stages(quiet=as_json)
+    copied = stages.run("init", lambda: copy_engine(engine_name, directory), lambda n: f"{n} files of {engine_name}")
+    engine = EngineDir(directory / "engine.yaml")
+    manifest = engine.manifest.manifest
+    with open_device(device, timeout_s=manifest.sweep.timeout_seconds) as runtime:
+        arch = runtime.arch
+    space = stages.run("count", lambda: plan_space(engine.manifest), lambda p: f"{p.total:,} legal variants")
+    enumeration = stages.run(
+        "enumerate",
+        lambda: enumerate_variants(engine.manifest),
+        lambda e: ", ".join(f"{count} {outcome}" for outcome, count in e.counts().items()),
+    )
+    write_atomic(engine.selection_file, selection_of(manifest, enumeration))
+    stages.run(
+        "generate",
+        lambda: write_catalog(manifest, engine.selection, engine.catalog),
+        lambda written: f"{written[1]} kernels in {written[0]} descriptor files",
+    )
+    (packed,) = stages.run(
+        "pack",
+        lambda: pack_engine(engine, read_catalog(engine.catalog), [arch], engine.archive, jobs),
+        lambda r: f"{r[0].kernels} variants for {arch}, {r[0].built} compiled, {r[0].cached} from the cache",
+    )
+    sweep = stages.run(
+        "sweep",
+        lambda: sweep_engine(engine, device, budget=budget),
+        lambda s: f"{s.ledger.counts['served']} pairs of graph and kernel served, {s.rounds} rounds",
+    )
+    result = stages.run(
+        "reduce",
+        lambda: reduce_engine(engine, engine.reduced),
+        lambda r: f"{len(r.kept)} of {packed.kernels} variants kept",
+    )
+    stages.run(
+        "repack",
+        lambda: pack_engine(engine, read_catalog(engine.reduced / "catalog"), [arch], engine.reduced / "archive", jobs),
+        lambda r: f"{r[0].kernels} variants, {r[0].cached} from the cache",
+    )
+    verdicts = stages.run(
+        "check",
+        lambda: run_gates(engine, [], device),
+        lambda v: f"{sum(g.state == 'passed' for g in v)} of {len(v)} gates passed",
+    )
+    summary = Summary(
+        engine=engine_name,
+        arch=arch,
+        legal=space.total,
+        selected=len(enumeration.variants),
+        packed=packed.kernels,
+        ledger=sweep.ledger,
+        result=result,
+        verdicts=tuple(verdicts),
+    )
+    page = engine.build / "report.html"
+    stages.run("report", lambda: write_report(summary, page), lambda size: f"{size:,} bytes")
+    if as_json:
+        print_json({**summary.as_dict(), "files": copied, "stages": stages.seconds, "report": str(page)})
+    else:
+        print(f"\n{engine_name} on {arch}")
+        print(table(summary.rows()))
+        print("gates")
+        print_verdicts(verdicts)
+        print(f"report: {page}")
+    return max(exit_code(verdicts), int(result.refused))
+
+
+class _Stages:
+    """Prints one line a stage: its name, what it did, and how long it took."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.seconds: dict[str, float] = {}
+
+    def run(self, name: str, work: Callable[[], T], shown: Callable[[T], str]) -> T:
+        began = time.monotonic()
+        value = work()
+        self.seconds[name] = round(time.monotonic() - began, 2)
+        if not self.quiet:
+            print(f"  {name:<10} {shown(value):<72} {self.seconds[name]:7.1f} s", flush=True)
+        return value

@@ -1,0 +1,69 @@
+"""What one run of the loop came to, as a value: the table that a person reads and the data that a machine does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from winnow.gates.verdict import Verdict
+from winnow.reduce.result import ReductionResult
+from winnow.sweep.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts and figures of a run. Retained performance is out of sample: see `reduce.result.Scores`."""
+
+    engine: str
+    arch: str
+    legal: int
+    selected: int
+    packed: int
+    ledger: Ledger
+    result: ReductionResult
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def graphs_served(self) -> int:
+        """Graphs that at least one kernel serves with a right result."""
+        return len({outcome.graph for outcome in self.ledger.by_state("served")})
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """(what, figure, remark) for a table."""
+        counts, scores = self.ledger.counts, self.result.scores.chosen
+        tried = counts["served"] + counts["failed"] + counts["unchecked"]
+        generic = f"{len(self.result.unjudged)} of them serve other devices too and were not judged"
+        return [
+            ("legal variants in the full space", f"{self.legal:,}", "exact"),
+            ("variants selected", f"{self.selected:,}", "for every arch of the manifest"),
+            ("variants packed", f"{self.packed:,}", f"for {self.arch}"),
+            ("graphs served and passed", f"{self.graphs_served} of {self.ledger.graphs}", ""),
+            (
+                "kernel × graph results passed",
+                f"{counts['served']:,} of {tried:,}",
+                f"{counts['declined']:,} do not match",
+            ),
+            ("variants kept", f"{len(self.result.kept):,}", generic if self.result.unjudged else ""),
+            (
+                "retained performance, geomean",
+                f"{scores.geomean:.4f}",
+                f"95 % interval {scores.low:.4f} to {scores.high:.4f}",
+            ),
+            ("retained performance, time-weighted", f"{scores.time_weighted:.4f}", ""),
+            ("retained performance, worst graph", f"{scores.worst:.4f}", scores.worst_graph),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "engine": self.engine,
+            "arch": self.arch,
+            "legal_variants": self.legal,
+            "selected": self.selected,
+            "packed": self.packed,
+            "graphs": self.ledger.graphs,
+            "graphs_served": self.graphs_served,
+            "ledger": dict(self.ledger.counts),
+            "reduction": self.result.as_dict(),
+            "gates": [verdict.as_dict() for verdict in self.verdicts],
+        }
