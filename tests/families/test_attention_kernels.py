@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from family_kernels import Bench, contiguous, runnable, sdpa_graph
+from family_kernels import LEVELS, Bench, contiguous, runnable, sdpa_graph
 
 from winnow.engine.execution import Execution
 from winnow.families.attention import ADAPTER, REGISTRY, AttentionRequest
 from winnow.graphs.model import Graph
 
-ARCHES = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-generic")
+ARCHES = LEVELS  # the generic target is compiled as the first of them
 PREFILL = REGISTRY.get("attention_cpu_prefill")
 DECODE = REGISTRY.get("attention_cpu_decode")
 TOP_LEFT = {"causal_mask": True}

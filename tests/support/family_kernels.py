@@ -19,7 +19,7 @@ LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 def runnable(arch: str, device: CpuDevice) -> bool:
     """Whether this machine runs code for a target."""
-    return arch == "x86-64-generic" or LEVELS.index(arch) <= LEVELS.index(device.arch)
+    return LEVELS.index(arch) <= LEVELS.index(device.arch)
 
 
 @dataclass

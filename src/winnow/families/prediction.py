@@ -16,6 +16,8 @@ _FMA_PER_CYCLE = 2
 _FMA_LATENCY = 4
 _LOADS_PER_CYCLE = 2
 _HIDDEN = 0.9
+_ROW_POINTERS = 10
+"""Rows whose addresses fit the general registers; those of further rows are loaded too."""
 
 
 def count(record: Mapping[str, Field], name: str, absent: int = 1) -> int:
@@ -43,6 +45,11 @@ def multiply_cycles(products: float, vec: int, independent: int, loads_per_produ
     """Cycles for scalar products in vectors of `vec`: they wait for their sums or for loads, whichever is slower."""
     rate = min(_FMA_PER_CYCLE, independent / _FMA_LATENCY, _LOADS_PER_CYCLE / loads_per_product)
     return products / (vec * rate)
+
+
+def tile_loads(reg_m: int, reg_v: int) -> float:
+    """Loads for each vector product of a register tile: a line of vectors and an element of every row a step."""
+    return (reg_m + reg_v + max(0, reg_m - _ROW_POINTERS)) / (reg_m * reg_v)
 
 
 def overlapped(compute: float, memory: float) -> float:

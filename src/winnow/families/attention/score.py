@@ -15,6 +15,7 @@ from winnow.families.prediction import (
     multiply_cycles,
     overlapped,
     rounded,
+    tile_loads,
 )
 
 _POLYNOMIAL_CYCLES = 8.0
@@ -46,7 +47,7 @@ def _prefill_cycles(metadata: Mapping[str, Field], queries: int, keys: int, size
     block_m, block_n = count(metadata, "block_m"), count(metadata, "block_n")
     lanes = queries // block_m * block_m + rounded(queries % block_m, reg_v * vec)
     products = lanes * (rounded(keys, reg_m) + keys) * size
-    compute = multiply_cycles(products, vec, reg_m * reg_v, (reg_m + reg_v) / (reg_m * reg_v))
+    compute = multiply_cycles(products, vec, reg_m * reg_v, tile_loads(reg_m, reg_v))
     compute += lanes * keys * _weight_cycles(metadata, vec)
     compute += 2 * lanes * size * (1 + blocks(keys, block_n) / vec)  # transposing, and rescaling for every block
     return overlapped(compute, 8 * keys * size * blocks(queries, block_m) / (4 * BYTES_PER_CYCLE))
@@ -58,7 +59,7 @@ def _decode_cycles(metadata: Mapping[str, Field], rows: int, keys: int, size: in
     passes = blocks(rows, group_rows)
     computed = passes * group_rows
     compute = multiply_cycles(computed * keys * size, vec, reg_m * vec, 1 / reg_m + 1 / vec)
-    compute += multiply_cycles(computed * keys * size, vec, group_rows * reg_v, 1 / group_rows + 1 / reg_v)
+    compute += multiply_cycles(computed * keys * size, vec, group_rows * reg_v, tile_loads(group_rows, reg_v))
     compute += computed * keys * (1.5 + _weight_cycles(metadata, vec))  # sums over lanes, weights
     compute += computed * blocks(keys, block_n) * (20 + 2 * size / vec)
     return overlapped(compute, 8 * keys * size * passes / BYTES_PER_CYCLE)

@@ -15,6 +15,7 @@ from winnow.families.prediction import (
     multiply_cycles,
     overlapped,
     rounded,
+    tile_loads,
 )
 
 # Lines of B that are this many floats apart cost a page each, and share a few places of the first cache.
@@ -33,7 +34,7 @@ def _blocked_cycles(metadata: Mapping[str, Field], fields: Mapping[str, Field], 
     reg_m, reg_v, vec = (count(metadata, name) for name in ("reg_m", "reg_v", "vec"))
     block_n, block_k = count(metadata, "block_n"), count(metadata, "block_k")
     products = rounded(m, reg_m) * rounded(n, reg_v * vec) * k
-    compute = multiply_cycles(products, vec, reg_m * reg_v, (reg_m + reg_v) / (reg_m * reg_v))
+    compute = multiply_cycles(products, vec, reg_m * reg_v, tile_loads(reg_m, reg_v))
     compute += 2 * m * n / vec * blocks(k, block_k)  # every sum goes to memory and back once for each block of k
     if flag(metadata, "pack_a"):
         compute += m * k * blocks(n, block_n)
