@@ -13,7 +13,7 @@ from typing import Any
 from winnow.compilers.code_object import Argument
 from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.devices.argument_block import checked_grid, pack_arguments
-from winnow.devices.cpu_identity import fingerprint, measured_cpu
+from winnow.devices.cpu_identity import CpuClaim, fingerprint
 from winnow.devices.cpu_memory import GUARD_BYTES, GuardedBuffer
 from winnow.devices.cpu_worker import Message
 from winnow.devices.device import Buffer, DeviceFault, Grid, Module
@@ -42,7 +42,7 @@ class CpuDevice:
         if timeout_s <= 0:
             raise ValueError(f"a time limit of {timeout_s} s")
         self._arch = host_level()
-        self._cpu = measured_cpu()
+        self._claim: CpuClaim | None = None
         self._timeout_s = timeout_s
         self._numbers = itertools.count()
         self._worker: WorkerProcess | None = None
@@ -62,7 +62,8 @@ class CpuDevice:
 
     def fingerprint(self) -> Mapping[str, str | int]:
         """See `cpu_identity.fingerprint`. Starts the worker, which knows whether it could be pinned."""
-        return fingerprint(self._arch, self._cpu, self._running().pinned)
+        worker = self._running()
+        return fingerprint(self._arch, worker.cpu, worker.pinned)
 
     def allocate(self, nbytes: int) -> GuardedBuffer:
         """Zeroed memory between guards.
@@ -117,6 +118,9 @@ class CpuDevice:
         if self._worker is not None:
             self._worker.end()
             self._worker = None
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
 
     def _run(
         self, module: Module, arguments: Mapping[str, Any], grid: Grid, command: Message, limit_s: float
@@ -137,7 +141,8 @@ class CpuDevice:
         if self._worker is not None and not self._worker.alive():
             self.close()
         if self._worker is None:
-            self._worker = WorkerProcess(self._cpu)
+            self._claim = self._claim or CpuClaim()
+            self._worker = WorkerProcess(self._claim.cpu)
         return self._worker
 
     def _hand_over_module(self, worker: WorkerProcess, module: CpuModule) -> None:

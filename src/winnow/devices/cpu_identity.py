@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 from pathlib import Path
 
 from winnow.identity import canonical_json, sha256_hex
@@ -12,17 +13,44 @@ from winnow.targets.cpu import CPUINFO, host_flags
 POLICY_VERSION = 1
 """Raise it whenever the way of measuring changes, so that old and new timings are not compared."""
 
+_CLAIM_NAME = "winnow-measures-on-cpu-"
 _CPUFREQ = "/sys/devices/system/cpu/cpu{}/cpufreq/{}"
 _SHARED_PAGES = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
 
 
-def measured_cpu() -> int:
-    """The processor that the worker is pinned to: of those this process may use, one of the fastest kind.
+class CpuClaim:
+    """The processor that a worker is pinned to, so that two devices on one machine measure on two processors.
 
-    The last of them, because interrupts and the system's own work tend to the first ones.
+    Of those this process may use it is one of the fastest kind that no other device has claimed, the last of them,
+    because interrupts and the system's own work tend to the first ones. Where all are claimed, it is shared. A claim
+    is a socket bound to an abstract name: the kernel takes it back from a process that dies.
     """
-    allowed = os.sched_getaffinity(0)
-    return max(allowed, key=lambda cpu: (_max_khz(cpu), cpu))
+
+    def __init__(self) -> None:
+        ordered = sorted(os.sched_getaffinity(0), key=lambda cpu: (_max_khz(cpu), cpu), reverse=True)
+        fastest = [cpu for cpu in ordered if _max_khz(cpu) == _max_khz(ordered[0])]
+        self.cpu = fastest[0]
+        self._held: socket.socket | None = None
+        for cpu in fastest:
+            held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:
+                held.bind(f"\0{_CLAIM_NAME}{cpu}")
+            except OSError:
+                held.close()
+                continue
+            self.cpu, self._held = cpu, held
+            return
+
+    @property
+    def shared(self) -> bool:
+        """Whether another device may be measuring on the same processor."""
+        return self._held is None
+
+    def release(self) -> None:
+        """Leave the processor to other devices."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
 
 def fingerprint(arch: str, cpu: int, pinned: bool) -> dict[str, str | int]:

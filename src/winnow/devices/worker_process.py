@@ -23,6 +23,7 @@ class WorkerProcess:
     """One running worker. `modules` and `buffers` are the numbers of what it holds; a new worker holds nothing."""
 
     def __init__(self, cpu: int) -> None:
+        self.cpu = cpu
         self.modules: set[int] = set()
         self.buffers: set[int] = set()
         self._output = os.fdopen(os.memfd_create("winnow-worker-output"), "r+b", buffering=0)
