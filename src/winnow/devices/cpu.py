@@ -169,7 +169,9 @@ class CpuDevice:
 
     def _forget(self, buffer: Buffer) -> None:
         worker = self._worker
-        if worker is None or not isinstance(buffer, GuardedBuffer) or buffer.number not in worker.buffers:
+        if worker is None or not worker.alive():
+            return
+        if not isinstance(buffer, GuardedBuffer) or buffer.number not in worker.buffers:
             return
         worker.buffers.discard(buffer.number)
         with contextlib.suppress(DeviceFault):  # then the worker has ended, and its memory with it
