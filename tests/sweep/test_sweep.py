@@ -373,3 +373,16 @@ def test_no_database_is_missing_evidence(tmp_path):
             pass
 
     assert told(Incomplete, look) == f"{tmp_path}/none.db: no measurements\n  cure: run `winnow sweep` first"
+
+
+def test_nothing_is_slow_beside_a_kernel_that_is_wrong_elsewhere(tmp_path):
+    """It passes on the small graph, in no time; the others must not be pruned for that."""
+    planted = engine(kernel(0, "good", 1000, guess=1), kernel(1, "wrong", 1, "wrong on large"))
+    result = run_sweep(planted, PlantedDevice(), [graph(64), graph(128)], QUICK, tmp_path / "s.db")
+    assert [(o.kernel, o.state, o.reason) for o in result.ledger.outcomes[:3]] == [
+        ("good", "served", ""),
+        ("wrong", "served", ""),
+        ("good", "served", ""),
+    ]
+    good = [json.loads(samples) for _, arm, samples, _ in measured(tmp_path / "s.db") if arm == "good"]
+    assert [len(samples) for samples in good] == [3] * 8

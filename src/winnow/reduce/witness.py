@@ -131,18 +131,19 @@ def _replaced(
         graphs = [matrix.graphs[rows[r]] for r in mine]
         witnesses.append(_witness(evidence, servers[i], k, graphs, matrix.graphs[rows[worst]]))
     lost = {matrix.graphs[row] for r, row in enumerate(rows) if excess[r].min() > limits[r]}
-    text = _told(evidence, [witness.kernel for witness in witnesses], witnesses, len(rows), len(lost))
+    text = _told(witnesses, len(rows), len(lost))
     return Dropped(name, "redundant", text, tuple(witnesses), _names(evidence, lost))
 
 
-def _told(evidence: Evidence, names: Sequence[str], witnesses: Sequence[Witness], graphs: int, lost: int) -> str:
+def _told(witnesses: Sequence[Witness], graphs: int, lost: int) -> str:
     served = f"{graphs} graph{'s' * (graphs != 1)}"
     if lost:
         return f"the budget costs it: no kept kernel is within epsilon on {lost} of {served}"
     if len(witnesses) == 1:
         one = witnesses[0]
         return f"{one.kernel} serves its {served}, at worst at {one.ratio:.3f}× its time ({one.worst_graph})"
-    return f"{len(names)} kept kernels share its {served}: {', '.join(names)}"
+    most = max(witnesses, key=lambda witness: len(witness.graphs))
+    return f"{len(witnesses)} kept kernels share its {served}, {most.kernel} takes {len(most.graphs)} of them"
 
 
 def _witness(evidence: Evidence, server: int, dropped: int, graphs: Sequence[int], worst: int) -> Witness:

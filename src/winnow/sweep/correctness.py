@@ -65,3 +65,13 @@ def passed(db: Database, session: int, graph: str) -> set[Launch]:
     """The graph's launches that may be timed."""
     judged = judgements(db, session, graph)
     return {launch for launch, judgement in judged.items() if judgement.state == "passed"}
+
+
+def failed(db: Database, session: int, plan: Plan) -> frozenset[str]:
+    """Objects that failed on any graph of the plan."""
+    return frozenset(
+        launch.sha256
+        for graph in plan.graphs
+        for launch, judgement in judgements(db, session, graph.id).items()
+        if judgement.state == "failed"
+    )

@@ -35,11 +35,16 @@ class Track:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the database holds of a track: medians in nanoseconds by (arm, round), and the arms that are out."""
+    """What the database holds of a track: medians in nanoseconds by (arm, round), and the arms that are out.
+
+    `unfit` are objects that failed on some graph of the sweep: they are timed where they passed, but nothing is slow
+    in comparison with them.
+    """
 
     track: Track
     medians: Mapping[tuple[int, int], float]
     out: frozenset[int]
+    unfit: frozenset[str]
 
     @property
     def running(self) -> list[int]:
@@ -51,19 +56,26 @@ class Standing:
         return [arm for arm in self.running if (arm, round_) not in self.medians]
 
     def best(self, round_: int) -> float | None:
-        """The fastest variant's median in one round."""
+        """The fastest fit arm's median in one round."""
         arms = self.track.batch.arms
-        times = [t for (arm, at), t in self.medians.items() if at == round_ and arms[arm].role == "variant"]
+        times = [
+            t for (arm, at), t in self.medians.items() if at == round_ and arms[arm].launch.sha256 not in self.unfit
+        ]
         return min(times, default=None)
 
 
-def standing(db: Database, track: Track) -> Standing:
+def standing(db: Database, track: Track, unfit: frozenset[str]) -> Standing:
     """A track as far as it has come."""
     medians = {key: median(samples) for key, samples in measurements(db, track.batch.id).items()}
-    return Standing(track, medians, frozenset({*faults(db, track.batch.id), *pruned(db, track.batch.id)}))
+    return Standing(track, medians, frozenset({*faults(db, track.batch.id), *pruned(db, track.batch.id)}), unfit)
 
 
-def prune(db: Database, track: Track, round_: int, factor: float) -> None:
+def failed_while_timed(db: Database, tracks: Sequence[Track]) -> frozenset[str]:
+    """Objects of which some arm failed while it was timed."""
+    return frozenset(track.batch.arms[arm].launch.sha256 for track in tracks for arm in faults(db, track.batch.id))
+
+
+def prune(db: Database, track: Track, unfit: frozenset[str], round_: int, factor: float) -> None:
     """Before `round_`: leave out every variant that was slower than `factor` times the best in each round so far.
 
     In each, because one interruption in one round must not cost a good variant. The default stays, because the
@@ -71,7 +83,7 @@ def prune(db: Database, track: Track, round_: int, factor: float) -> None:
     """
     if round_ < FULL_ROUNDS:
         return
-    now = standing(db, track)
+    now = standing(db, track, unfit)
     best = [now.best(at) for at in range(round_)]
     for arm in now.running:
         if arm == 0 or track.batch.arms[arm].role == "control":
@@ -82,12 +94,12 @@ def prune(db: Database, track: Track, round_: int, factor: float) -> None:
             record_pruned(db, track.batch, arm, round_ - 1, min(ratios))
 
 
-def time_graph(db: Database, bench: Workbench, policy: Policy, track: Track, round_: int) -> int:
+def time_graph(db: Database, bench: Workbench, policy: Policy, track: Track, unfit: frozenset[str], round_: int) -> int:
     """Measure what one round has left to measure of one graph; each arm is committed when it is finished.
 
     Returns the number of arms that were measured or failed.
     """
-    now = standing(db, track)
+    now = standing(db, track, unfit)
     left = now.left(round_)
     if not left:
         return 0
@@ -112,7 +124,8 @@ def time_graph(db: Database, bench: Workbench, policy: Policy, track: Track, rou
             record_fault(db, track.batch, position[arm], round_, f"invalid times: {problem}")
             continue
         record_samples(db, track.batch, position[arm], round_, samples)
-        best = median(samples) if best is None else min(best, median(samples))
+        if arm.launch.sha256 not in unfit:
+            best = median(samples) if best is None else min(best, median(samples))
     if failed:
         bench.renew(plan)
     return len(left)

@@ -13,13 +13,13 @@ from winnow.devices.device import Device
 from winnow.engine.load import Engine
 from winnow.errors import Incomplete, InputError, Place
 from winnow.graphs.model import Graph
-from winnow.sweep.correctness import check_all, passed
+from winnow.sweep.correctness import check_all, failed, passed
 from winnow.sweep.database import Database, writing
 from winnow.sweep.ledger import Ledger, read_ledger
 from winnow.sweep.plan import Plan, arms_of, make_plan
 from winnow.sweep.policy import FULL_ROUNDS, Policy, policy_of
 from winnow.sweep.progress import Clock, Meter, Report, silent
-from winnow.sweep.rounds import Track, prune, standing, time_graph, track_of
+from winnow.sweep.rounds import Track, failed_while_timed, prune, standing, time_graph, track_of
 from winnow.sweep.store import assign_batch, complete_rounds, end_plan, open_plan, open_session, record_rounds
 from winnow.sweep.workbench import Workbench
 
@@ -81,7 +81,8 @@ def run_sweep(
         number = open_plan(db, session, plan)
         check_all(db, session, plan, bench, Meter("correctness", clock, report), budgeted.check)
         tracks = _tracks(db, session, number, plan, policy)
-        ended = _time_rounds(db, number, tracks, bench, policy, wanted, budgeted, Meter("timing", clock, report))
+        meter = Meter("timing", clock, report)
+        ended = _time_rounds(db, number, tracks, failed(db, session, plan), bench, policy, wanted, budgeted, meter)
         end_plan(db, number, ended)
         return SweepResult(session, number, complete_rounds(db, number), ended, read_ledger(db, number), budgeted.used)
 
@@ -101,6 +102,7 @@ def _time_rounds(
     db: Database,
     number: int,
     tracks: Sequence[Track],
+    wrong: frozenset[str],
     bench: Workbench,
     policy: Policy,
     rounds: int,
@@ -112,16 +114,17 @@ def _time_rounds(
         if round_ >= FULL_ROUNDS and not budget.allows(last):
             return "budget"
         started = budget.used
+        unfit = wrong | failed_while_timed(db, tracks)
         for track in tracks:
-            prune(db, track, round_, policy.prune_factor)
-        standings = [standing(db, track) for track in tracks]
+            prune(db, track, unfit, round_, policy.prune_factor)
+        standings = [standing(db, track, unfit) for track in tracks]
         left = sum(len(now.left(round_)) for now in standings)
         later = sum(len(now.running) for now in standings) * (rounds - round_ - 1)
         meter.skip(sum(len(now.running) for now in standings) - left)
         for track in tracks:
             if round_ < FULL_ROUNDS:
                 budget.check(f"in timing round {round_ + 1}")
-            measured = time_graph(db, bench, policy, track, round_)
+            measured = time_graph(db, bench, policy, track, unfit, round_)
             left -= measured
             if measured:
                 meter.step(measured, left + later, f"round {round_ + 1} of {rounds}, {track.plan.graph.name}")
