@@ -33,16 +33,20 @@ SLICE = """\
 """
 
 
+def manifest_text(arches: list[str]) -> str:
+    """The GEMM engine's manifest with a slice of a few kernels that every level can run, for these arches."""
+    text = (files("winnow.engines") / "gemm_cpu" / "engine.yaml").read_text(encoding="utf-8")
+    text = re.sub(r"  slice:\n.*?(?=  budget:)", SLICE, text, flags=re.DOTALL)
+    return re.sub(r"candidates: {arch: \[.*?\]}", f"candidates: {{arch: [{', '.join(arches)}]}}", text)
+
+
 def make_small_engine(root: Path) -> Path:
     """Enumerate, generate and pack below `root`; returns it."""
-    source = files("winnow.engines") / "gemm_cpu"
-    text = (source / "engine.yaml").read_text(encoding="utf-8")
-    text = re.sub(r"  slice:\n.*?(?=  budget:)", SLICE, text, flags=re.DOTALL)
-    text = re.sub(r"candidates: {arch: \[.*?\]}", f"candidates: {{arch: [{host_level()}]}}", text)
+    corpus = files("winnow.engines") / "gemm_cpu" / "corpus"
     (root / "corpus").mkdir(parents=True)
-    (root / "engine.yaml").write_text(text)
+    (root / "engine.yaml").write_text(manifest_text([host_level()]))
     for name in GRAPHS:
-        (root / "corpus" / f"{name}.json").write_text((source / "corpus" / f"{name}.json").read_text())
+        (root / "corpus" / f"{name}.json").write_text((corpus / f"{name}.json").read_text())
     engine = EngineDir(root / "engine.yaml")
     engine.selection_file.write_text(selection_of(engine.manifest.manifest, enumerate_variants(engine.manifest)))
     write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
