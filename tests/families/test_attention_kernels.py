@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from family_kernels import LEVELS, Bench, contiguous, runnable, sdpa_graph
 
+from winnow.compilers.c import compile_c
+from winnow.compilers.source import CSource, Parameter
 from winnow.engine.execution import Execution
 from winnow.families.attention import ADAPTER, REGISTRY, AttentionRequest
+from winnow.families.cpu import kernel_text
 from winnow.graphs.model import Graph
 
 ARCHES = LEVELS  # the generic target is compiled as the first of them
@@ -80,9 +83,11 @@ def test_queries_that_see_no_key_yield_zeros(bench: Bench, chosen: Any) -> None:
     """With four queries and two keys, bottom right, the first two queries come before every key."""
     problem = ADAPTER.problem(attention(1, 2, 1, 4, 2, **BOTTOM_RIGHT))
     assert problem.fields["causal_offset"] == -2
-    spec = chosen.select_spec(ADAPTER.request(problem, bench.device.arch))
+    asked = ADAPTER.request(problem, bench.device.arch)
+    spec = chosen.select_spec(asked)
     with Execution(bench.device, ADAPTER, problem, seed=1) as execution:
-        assert execution.verify(bench.module(chosen, spec, bench.device.arch), (1, 1, 1)).state == "passed"
+        module = bench.module(chosen, spec, bench.device.arch)
+        assert execution.verify(module, chosen.grid(spec, asked)).state == "passed"
         assert (execution.reference["o"][:, :, :2] == 0).all()
         outputs = execution.buffers["o"].bytes_.view(np.float32).reshape(1, 2, 4, 64)
         assert (outputs[:, :, :2] == 0).all()
@@ -126,6 +131,41 @@ def test_large_scores_do_not_overflow(bench: Bench, chosen: Any) -> None:
     asked = ADAPTER.request(ADAPTER.problem(graph), bench.device.arch)
     verdict = bench.judge(ADAPTER, chosen, chosen.select_spec(asked), bench.device.arch, graph)
     assert verdict.state == "passed", verdict.detail
+
+
+EXP2_KERNEL = """
+void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)
+{
+    for (int32_t i = 0; i < args->n; i += VEC)
+        store((float *)args->y + i, exp2_lanes(load((const float *)args->x + i)));
+}
+"""
+
+
+@pytest.mark.parametrize("vec", [4, 8, 16])
+@pytest.mark.parametrize("poly", [1, 0])
+def test_weights_are_powers_of_two_to_the_last_digits(bench: Bench, vec: int, poly: int) -> None:
+    """0 and the whole range down to the least normal number, -inf as exactly nothing, and NaN as NaN."""
+    x = np.concatenate([np.linspace(-126, 0, 4093), [-np.inf, -1e30, np.nan]]).astype(np.float32)
+    source = CSource(
+        symbol="exp2_lanes_of_all",
+        text=kernel_text("attention", "softmax.h") + EXP2_KERNEL,
+        parameters=(Parameter("x", "ptr"), Parameter("y", "ptr"), Parameter("n", "i32")),
+        defines=(("VEC", vec), ("EXP_POLY", poly)),
+    )
+    code = compile_c(source, bench.device.arch, bench.toolchain)
+    module = bench.device.load(code.payload, code.symbol, code.signature)
+    given, found = bench.device.allocate(x.nbytes), bench.device.allocate(x.nbytes)
+    given.bytes_.view(np.float32)[:] = x
+    bench.device.launch(module, {"x": given, "y": found, "n": x.size}, (1, 1, 1))
+    y = found.bytes_.view(np.float32).copy()
+    given.free()
+    found.free()
+    true = np.exp2(x[:-3].astype(np.float64))
+    assert np.abs(y[:-3] / true - 1).max() < 2.5e-7
+    assert y[-4] == 1.0
+    assert (y[-3], y[-2]) == (0.0, 0.0)
+    assert np.isnan(y[-1])
 
 
 def test_a_masked_key_that_is_seen_is_not_within_tolerance() -> None:

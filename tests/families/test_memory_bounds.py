@@ -43,7 +43,7 @@ def attention_problems() -> Iterator[tuple[str, dict[str, Any], Problem]]:
         yield "attention_decode", {"prefetch": 16}, problem
 
 
-def job(code: CodeObject, library: Path, problem: Problem) -> dict[str, Any]:
+def job(code: CodeObject, library: Path, problem: Problem, grid: tuple[int, int, int]) -> dict[str, Any]:
     numbers, pointers = [], []
     spans = {operand.role: 4 * operand.elements for operand in problem.operands}
     for argument in code.signature:
@@ -57,6 +57,7 @@ def job(code: CodeObject, library: Path, problem: Problem) -> dict[str, Any]:
         "size": block_size(code.signature),
         "numbers": numbers,
         "pointers": pointers,
+        "grid": grid,
     }
 
 
@@ -74,7 +75,7 @@ def test_kernels_stay_inside_their_tensors(bench: Bench, tmp_path: Path, family:
             source = candidate.build(spec, bench.device.arch)
             compiled[library] = compile_c(source, bench.device.arch, bench.toolchain)
             library.write_bytes(compiled[library].payload)
-        jobs.append(job(compiled[library], library, problem))
+        jobs.append(job(compiled[library], library, problem, candidate.grid(spec, asked)))
     path = tmp_path / "jobs"
     path.write_bytes(pickle.dumps(jobs))
     done = subprocess.run([sys.executable, fenced_launch.__file__, path], capture_output=True, text=True, check=False)

@@ -41,8 +41,10 @@ class Bench:
         self, adapter: FamilyAdapter, candidate: Any, spec: Any, arch: str, graph: Graph, seed: int = 1
     ) -> Correctness:
         """One launch on poisoned outputs, between guards: right values, inputs as they were, gaps untouched."""
-        with Execution(self.device, adapter, adapter.problem(graph), seed) as execution:
-            return execution.verify(self.module(candidate, spec, arch), (1, 1, 1))
+        problem = adapter.problem(graph)
+        grid = candidate.grid(spec, adapter.request(problem, arch))
+        with Execution(self.device, adapter, problem, seed) as execution:
+            return execution.verify(self.module(candidate, spec, arch), grid)
 
 
 def matmul_graph(

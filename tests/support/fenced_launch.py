@@ -1,7 +1,7 @@
 """Launches a kernel on operands that end, or begin, at a page which nobody may touch: `fenced_launch.py JOB`.
 
 A read or write outside an operand ends this process with a signal. JOB is a pickled dict: `library` (a path), `symbol`,
-`numbers` ([format, offset, value]), `pointers` ([offset, bytes]) and `size` of the argument block.
+`numbers` ([format, offset, value]), `pointers` ([offset, bytes]), `size` of the argument block, and `grid`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def launch(job: dict[str, Any], *, at_end: bool) -> None:
     kernel = getattr(ctypes.CDLL(job["library"]), job["symbol"])
     kernel.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32]
     kernel.restype = None
-    kernel(ctypes.addressof(block), 1, 1, 1)
+    kernel(ctypes.addressof(block), *job["grid"])
 
 
 if __name__ == "__main__":

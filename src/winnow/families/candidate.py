@@ -22,11 +22,12 @@ def cpu_candidate(
     features: frozenset[str],
     relations: tuple[DimRelation, ...] = (),
     parameters: tuple[Parameter, ...],
+    grid: Callable[[Any, Any], tuple[int, int, int]],
     builder: Callable[..., CSource],
 ) -> KernelCandidate:
     """The candidate of an algorithm, whose requests have a `problem()`: what is wrong with them, or None.
 
-    One launch runs the whole problem on the calling thread, so the grid is always one.
+    `grid` maps (spec, request) to the blocks of work that one launch runs, one after another on the calling thread.
     """
 
     def supports(request: Any) -> Admission:
@@ -52,7 +53,7 @@ def cpu_candidate(
         spec=algorithm.select,
         specs=algorithm.specs,
         parameters=lambda spec: parameters,
-        launch_grid=lambda spec, request: (1, 1, 1),
+        launch_grid=grid,
         builder=builder,
         space=algorithm.space,
         supports=supports,

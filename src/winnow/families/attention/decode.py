@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from winnow.compilers.source import CSource
 from winnow.families.attention.abi import FAMILY, PARAMETERS
-from winnow.families.attention.request import HEAD_SIZES
+from winnow.families.attention.request import HEAD_SIZES, AttentionRequest
 from winnow.families.attention.space import DECODE, MOST_Q
 from winnow.families.attention.spec import DecodeSpec
 from winnow.families.candidate import c_source, cpu_candidate
 from winnow.families.cpu import INT32_MAX
+from winnow.families.prediction import blocks
 from winnow.registry import DimRelation, ShapeRange
 
 
@@ -30,6 +31,12 @@ def build_attention_decode(spec: DecodeSpec, *, arch: str) -> CSource:
     )
 
 
+def launch_grid(spec: DecodeSpec, request: AttentionRequest) -> tuple[int, int, int]:
+    """Groups of the rows that share a key head, key heads, batch."""
+    rows = request.num_query_heads // request.num_kv_heads * request.seqlen_q
+    return blocks(rows, spec.group_rows), request.num_kv_heads, request.batch
+
+
 CANDIDATE = cpu_candidate(
     DECODE,
     name="attention_cpu_decode",
@@ -44,5 +51,6 @@ CANDIDATE = cpu_candidate(
     relations=(DimRelation("num_query_heads", "multiple_of", "num_kv_heads"),),
     features=frozenset({"causal", "gqa"}),
     parameters=PARAMETERS,
+    grid=launch_grid,
     builder=build_attention_decode,
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from winnow.compilers.source import CSource
 from winnow.families.attention.abi import FAMILY, PARAMETERS
-from winnow.families.attention.request import HEAD_SIZES
+from winnow.families.attention.request import HEAD_SIZES, AttentionRequest
 from winnow.families.attention.space import PREFILL
 from winnow.families.attention.spec import PrefillSpec
 from winnow.families.candidate import c_source, cpu_candidate
 from winnow.families.cpu import INT32_MAX
+from winnow.families.prediction import blocks
 from winnow.registry import DimRelation, ShapeRange
 
 
@@ -30,6 +31,11 @@ def build_attention_prefill(spec: PrefillSpec, *, arch: str) -> CSource:
     )
 
 
+def launch_grid(spec: PrefillSpec, request: AttentionRequest) -> tuple[int, int, int]:
+    """Tiles of queries, query heads, batch."""
+    return blocks(request.seqlen_q, spec.block_m), request.num_query_heads, request.batch
+
+
 CANDIDATE = cpu_candidate(
     PREFILL,
     name="attention_cpu_prefill",
@@ -45,5 +51,6 @@ CANDIDATE = cpu_candidate(
     relations=(DimRelation("num_query_heads", "multiple_of", "num_kv_heads"),),
     features=frozenset({"causal", "gqa"}),
     parameters=PARAMETERS,
+    grid=launch_grid,
     builder=build_attention_prefill,
 )

@@ -6,8 +6,10 @@ from winnow.compilers.source import CSource
 from winnow.families.candidate import c_source, cpu_candidate
 from winnow.families.cpu import INT32_MAX
 from winnow.families.gemm.abi import FAMILY, PARAMETERS
+from winnow.families.gemm.request import GemmRequest
 from winnow.families.gemm.space import BLOCKED
 from winnow.families.gemm.spec import BlockedSpec
+from winnow.families.prediction import blocks
 from winnow.registry import ShapeRange
 
 
@@ -29,6 +31,11 @@ def build_gemm_blocked(spec: BlockedSpec, *, arch: str) -> CSource:
     )
 
 
+def launch_grid(spec: BlockedSpec, request: GemmRequest) -> tuple[int, int, int]:
+    """Blocks of columns, products of the batch."""
+    return blocks(request.n, spec.block_n), request.batch, 1
+
+
 CANDIDATE = cpu_candidate(
     BLOCKED,
     name="gemm_cpu_blocked",
@@ -38,5 +45,6 @@ CANDIDATE = cpu_candidate(
     shapes=(ShapeRange(frozenset({"batch", "M", "N", "K"}), min=1, max=INT32_MAX),),
     features=frozenset({"batched"}),
     parameters=PARAMETERS,
+    grid=launch_grid,
     builder=build_gemm_blocked,
 )

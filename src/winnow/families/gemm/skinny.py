@@ -6,8 +6,10 @@ from winnow.compilers.source import CSource
 from winnow.families.candidate import c_source, cpu_candidate
 from winnow.families.cpu import INT32_MAX
 from winnow.families.gemm.abi import FAMILY, PARAMETERS
+from winnow.families.gemm.request import GemmRequest
 from winnow.families.gemm.space import MOST_ROWS, SKINNY
 from winnow.families.gemm.spec import SkinnySpec
+from winnow.families.prediction import blocks
 from winnow.registry import ShapeRange
 
 
@@ -29,6 +31,11 @@ def build_gemm_skinny(spec: SkinnySpec, *, arch: str) -> CSource:
     )
 
 
+def launch_grid(spec: SkinnySpec, request: GemmRequest) -> tuple[int, int, int]:
+    """Blocks of columns, products of the batch; with B contiguous along k the kernel takes all columns at once."""
+    return blocks(request.n, spec.block) if spec.b_layout == "row" else 1, request.batch, 1
+
+
 CANDIDATE = cpu_candidate(
     SKINNY,
     name="gemm_cpu_skinny",
@@ -41,5 +48,6 @@ CANDIDATE = cpu_candidate(
     ),
     features=frozenset({"batched"}),
     parameters=PARAMETERS,
+    grid=launch_grid,
     builder=build_gemm_skinny,
 )

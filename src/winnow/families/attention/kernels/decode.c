@@ -151,16 +151,16 @@ static void attend(const struct winnow_args *args, const float *q, const float *
     }
 }
 
+/* The grid: groups of GROUP_ROWS rows, key heads, batch. */
 void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)
 {
     const ptrdiff_t group = args->num_query_heads / args->num_kv_heads, rows = group * args->seqlen_q;
-    (void)grid_x, (void)grid_y, (void)grid_z;
-    for (ptrdiff_t batch = 0; batch < args->batch; batch++)
-        for (ptrdiff_t head = 0; head < args->num_kv_heads; head++)
-            for (ptrdiff_t first = 0; first < rows; first += GROUP_ROWS)
+    for (ptrdiff_t batch = 0; batch < grid_z; batch++)
+        for (ptrdiff_t head = 0; head < grid_y; head++)
+            for (ptrdiff_t x = 0; x < grid_x; x++)
                 attend(args, (const float *)args->q + batch * args->stride_qb + head * group * args->stride_qh,
                        (const float *)args->k + batch * args->stride_kb + head * args->stride_kh,
                        (const float *)args->v + batch * args->stride_vb + head * args->stride_vh,
-                       (float *)args->o + batch * args->stride_ob + head * group * args->stride_oh, first,
-                       smaller(GROUP_ROWS, rows - first));
+                       (float *)args->o + batch * args->stride_ob + head * group * args->stride_oh, x * GROUP_ROWS,
+                       smaller(GROUP_ROWS, rows - x * GROUP_ROWS));
 }

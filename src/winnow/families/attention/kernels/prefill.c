@@ -175,14 +175,15 @@ static void attend(const struct winnow_args *args, tile *t, const float *q, cons
     give_outputs(t, o, args->stride_os, rows);
 }
 
+/* The grid: tiles of BLOCK_M queries, query heads, batch. */
 void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)
 {
     tile t __attribute__((aligned(64)));
     const ptrdiff_t group = args->num_query_heads / args->num_kv_heads;
-    (void)grid_x, (void)grid_y, (void)grid_z;
-    for (ptrdiff_t batch = 0; batch < args->batch; batch++)
-        for (ptrdiff_t head = 0; head < args->num_query_heads; head++)
-            for (ptrdiff_t first = 0; first < args->seqlen_q; first += BLOCK_M)
+    for (ptrdiff_t batch = 0; batch < grid_z; batch++)
+        for (ptrdiff_t head = 0; head < grid_y; head++)
+            for (ptrdiff_t x = 0; x < grid_x; x++) {
+                const ptrdiff_t first = x * BLOCK_M;
                 attend(args, &t,
                        (const float *)args->q + batch * args->stride_qb + head * args->stride_qh
                            + first * args->stride_qs,
@@ -190,4 +191,5 @@ void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_
                        (const float *)args->v + batch * args->stride_vb + head / group * args->stride_vh,
                        (float *)args->o + batch * args->stride_ob + head * args->stride_oh + first * args->stride_os,
                        first, smaller(BLOCK_M, args->seqlen_q - first));
+            }
 }

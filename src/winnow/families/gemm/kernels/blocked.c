@@ -167,17 +167,20 @@ static void column_block(const struct winnow_args *args, const float *a, const f
     }
 }
 
+/* The grid: blocks of BLOCK_N columns, products of the batch. */
 void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)
 {
     const ptrdiff_t n = args->n, k = args->k;
-    (void)grid_x, (void)grid_y, (void)grid_z;
-    for (ptrdiff_t batch = 0; batch < args->batch; batch++) {
-        const float *a = (const float *)args->a + batch * args->stride_ab;
-        const float *b = (const float *)args->b + batch * args->stride_bb;
-        float *c = (float *)args->c + batch * args->stride_cb;
-        for (ptrdiff_t n0 = 0; n0 < n; n0 += BLOCK_N)
+    (void)grid_z;
+    for (ptrdiff_t y = 0; y < grid_y; y++) {
+        const float *a = (const float *)args->a + y * args->stride_ab;
+        const float *b = (const float *)args->b + y * args->stride_bb;
+        float *c = (float *)args->c + y * args->stride_cb;
+        for (ptrdiff_t x = 0; x < grid_x; x++) {
+            const ptrdiff_t n0 = x * BLOCK_N;
             for (ptrdiff_t k0 = 0; k0 < k; k0 += BLOCK_K)
                 column_block(args, a + k0, b + k0 * args->stride_bk + n0 * args->stride_bn, c + n0,
                              smaller(BLOCK_N, n - n0), smaller(BLOCK_K, k - k0), k0 > 0);
+        }
     }
 }

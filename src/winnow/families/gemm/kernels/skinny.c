@@ -49,6 +49,7 @@ INLINE void dot_products(const float *const a[ROWS], const float *const b[STREAM
                     sum[u][i][s] += load(a[i] + p + u * VEC) * column;
             }
         }
+    UNROLLED(1)
     for (; p < depth; p++)
         for (int i = 0; i < ROWS; i++)
             for (int s = 0; s < STREAMS; s++)
@@ -68,9 +69,11 @@ INLINE void dot_products(const float *const a[ROWS], const float *const b[STREAM
         }
 }
 
-static void product(const struct winnow_args *args, const float *a, const float *b, float *c)
+/* The grid: all columns at once, so that a block of A is read once for all of them; products of the batch. */
+static void product(const struct winnow_args *args, const float *a, const float *b, float *c, ptrdiff_t grid_x)
 {
     float unused[STREAMS];
+    (void)grid_x;
     for (ptrdiff_t k0 = 0; k0 < args->k; k0 += BLOCK) {
         const ptrdiff_t depth = smaller(BLOCK, args->k - k0);
         for (ptrdiff_t n0 = 0; n0 < args->n; n0 += STREAMS) {
@@ -120,6 +123,7 @@ INLINE void add_rows(int streams, const float *const a[ROWS], const float *b, pt
             for (int u = 0; u < UNROLL; u++)
                 store(c[i] + j + u * VEC, sum[i][u]);
     }
+    UNROLLED(1)
     for (; j < columns; j++)
         for (int i = 0; i < ROWS; i++) {
             float sum = accumulate ? c[i][j] : 0;
@@ -129,11 +133,12 @@ INLINE void add_rows(int streams, const float *const a[ROWS], const float *b, pt
         }
 }
 
-static void product(const struct winnow_args *args, const float *a, const float *b, float *c)
+/* The grid: blocks of BLOCK columns, products of the batch. */
+static void product(const struct winnow_args *args, const float *a, const float *b, float *c, ptrdiff_t grid_x)
 {
     float unused[BLOCK];
-    for (ptrdiff_t n0 = 0; n0 < args->n; n0 += BLOCK) {
-        const ptrdiff_t columns = smaller(BLOCK, args->n - n0);
+    for (ptrdiff_t x = 0; x < grid_x; x++) {
+        const ptrdiff_t n0 = x * BLOCK, columns = smaller(BLOCK, args->n - n0);
         const float *a_rows[ROWS];
         float *c_rows[ROWS];
         ptrdiff_t p = 0;
@@ -158,8 +163,8 @@ static void product(const struct winnow_args *args, const float *a, const float 
 
 void WINNOW_SYMBOL(const struct winnow_args *args, int32_t grid_x, int32_t grid_y, int32_t grid_z)
 {
-    (void)grid_x, (void)grid_y, (void)grid_z;
-    for (ptrdiff_t batch = 0; batch < args->batch; batch++)
-        product(args, (const float *)args->a + batch * args->stride_ab,
-                (const float *)args->b + batch * args->stride_bb, (float *)args->c + batch * args->stride_cb);
+    (void)grid_z;
+    for (ptrdiff_t y = 0; y < grid_y; y++)
+        product(args, (const float *)args->a + y * args->stride_ab, (const float *)args->b + y * args->stride_bb,
+                (float *)args->c + y * args->stride_cb, grid_x);
 }
