@@ -4,287 +4,212 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, repeat
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-
-from winnow.tuning.order import Step
-from winnow.tuning.relation import NO, Relation, Row
 
 _CHUNK = 1 << 14
 _REMEMBERED = 1 << 20
 
-States = tuple[int, ...]
 Point = tuple[Any, ...]
 Cells = Sequence[Sequence[Point]]
 
 
-class Branch:
-    """What may follow at one axis in one context: the choices left, how many points each opens, and where it leads.
+@dataclass(frozen=True)
+class Level:
+    """One axis in all the contexts in which it is met. Edge by edge, the edges of one context side by side:
 
-    `upto[i]` counts the points of the first i + 1 choices; `below[i]` has one branch for each child of the axis.
-    A branch without children has no `below`.
+    `choices` is the choice that the edge takes, `below[k]` the context in which it meets the child `children[k]`,
+    `upto` the points that open from the edges before it. Context `c` has the edges `starts[c]` to `starts[c + 1]`.
     """
 
-    __slots__ = ("axis", "below", "choices", "total", "upto")
+    axis: int
+    children: tuple[int, ...]
+    starts: Sequence[int]
+    choices: Sequence[int]
+    below: tuple[Sequence[int], ...]
+    upto: Sequence[int]
 
-    def __init__(self, axis: int, choices: Sequence[int] = ()) -> None:
-        self.axis = axis
-        self.choices = choices
-        self.upto: Sequence[int] = range(1, len(choices) + 1)
-        self.below: list[tuple[Branch, ...]] = []
-        self.total = len(choices)
+    def total(self, context: int) -> int:
+        """The number of points below this context."""
+        return int(self.upto[self.starts[context + 1]]) - int(self.upto[self.starts[context]])
+
+
+def free(axis: int, choices: Sequence[int]) -> Level:
+    """The level of an axis that no relation reads, or that is known to have no choice left."""
+    return Level(axis, (), (0, len(choices)), choices, (), range(len(choices) + 1))
 
 
 @dataclass(frozen=True)
 class Diagram:
-    """`roots` are independent of each other; `levels` lists every branch, parents first; ranks follow `axes`."""
+    """`roots` are levels that are independent of each other, met in one context each; parents come before children.
 
-    axes: tuple[int, ...]
-    roots: tuple[Branch, ...]
-    levels: tuple[Sequence[Branch], ...]
+    A `void` diagram has no point, whatever its levels are.
+    """
 
-    @property
+    levels: tuple[Level, ...]
+    roots: tuple[int, ...]
+    void: bool = False
+
+    @cached_property
     def total(self) -> int:
         """The number of valid points."""
-        return math.prod(root.total for root in self.roots)
+        return 0 if self.void else math.prod([self.levels[root].total(0) for root in self.roots])
 
-
-@dataclass
-class _Node:
-    """One step of the forest: the relations that it advances, and what each child must know of the past.
-
-    `reads` has for each relation a place in the context and its layer, or -1 and the only row, where it starts here.
-    """
-
-    axis: int
-    kept: Sequence[int]
-    carried: tuple[int, ...]
-    reads: list[tuple[int, Any]] = field(default_factory=list)
-    advanced: list[int] = field(default_factory=list)
-    children: list[tuple[_Node, Callable[[States], States]]] = field(default_factory=list)
-    branches: dict[States, Branch] = field(default_factory=dict)
-
-
-def build(kept: Sequence[Sequence[int]], steps: Sequence[Step], relations: Sequence[Relation]) -> Diagram:
-    """The diagram of the choices that every relation holds for, out of those that are kept of each axis.
-
-    Relations number the kept choices from 0. `steps` is a forest in which the scope of each relation lies on one
-    path and is listed downward. Axes that no step names are free.
-    """
-    nodes = _wire(kept, steps, relations)
-    roots = [node for node, step in zip(nodes, steps, strict=True) if step.parent < 0]
-    for root in roots:
-        root.branches[()] = Branch(root.axis)
-    for node in nodes:
-        _expand(node)
-    for node in reversed(nodes):
-        _total(node)
-    placed = {step.axis for step in steps}
-    free = [Branch(axis, choices) for axis, choices in enumerate(kept) if axis not in placed]
-    return Diagram(
-        (*(step.axis for step in steps), *(branch.axis for branch in free)),
-        (*(root.branches[()] for root in roots), *free),
-        (*(list(node.branches.values()) for node in nodes), free),
-    )
-
-
-def _wire(kept: Sequence[Sequence[int]], steps: Sequence[Step], relations: Sequence[Relation]) -> list[_Node]:
-    position = {step.axis: i for i, step in enumerate(steps)}
-    carried: list[list[int]] = [[] for _ in steps]
-    for which, relation in enumerate(relations):
-        at, start = position[relation.scope[-1]], position[relation.scope[0]]
-        while at != start:
-            carried[at].append(which)
-            at = steps[at].parent
-    nodes = [_Node(step.axis, kept[step.axis], tuple(past)) for step, past in zip(steps, carried, strict=True)]
-    for which, relation in enumerate(relations):
-        for depth, axis in enumerate(relation.scope):
-            node, layer = nodes[position[axis]], relation.layers[depth]
-            node.advanced.append(which)
-            node.reads.append((node.carried.index(which), layer) if depth else (-1, layer[relation.root]))
-    for node, step in zip(nodes, steps, strict=True):
-        if step.parent >= 0:
-            parent = nodes[step.parent]
-            known = {which: i for i, which in enumerate((*parent.carried, *parent.advanced))}
-            parent.children.append((node, _picker([known[which] for which in node.carried])))
-    return nodes
-
-
-def _picker(places: Sequence[int]) -> Callable[[States], States]:
-    if not places:
-        return lambda states: ()
-    if len(places) == 1:
-        only = places[0]
-        return lambda states: (states[only],)
-    return itemgetter(*places)
-
-
-def _expand(node: _Node) -> None:
-    """Follow every choice from every context that was reached, and note the contexts that the children get."""
-    for context, branch in node.branches.items():
-        rows: list[Row] = [row if place < 0 else row[context[place]] for place, row in node.reads]
-        after = zip(*rows, strict=True) if rows else repeat((), len(node.kept))
-        taken = [(choice, states) for choice, states in zip(node.kept, after, strict=True) if NO not in states]
-        branch.choices = [choice for choice, _ in taken]
-        if node.children:
-            branch.below = [
-                tuple([_branch(child, pick(context + states)) for child, pick in node.children]) for _, states in taken
-            ]
-        else:
-            branch.total = len(taken)
-            branch.upto = range(1, len(taken) + 1)
-
-
-def _branch(node: _Node, context: States) -> Branch:
-    branch = node.branches.get(context)
-    if branch is None:
-        branch = node.branches[context] = Branch(node.axis)
-    return branch
-
-
-def _total(node: _Node) -> None:
-    """Count the points under every branch, and drop the choices that lead nowhere."""
-    if not node.children:
-        return
-    for branch in node.branches.values():
-        weights = [math.prod([child.total for child in children]) for children in branch.below]
-        if 0 in weights:
-            live = [i for i, weight in enumerate(weights) if weight]
-            branch.choices = [branch.choices[i] for i in live]
-            branch.below = [branch.below[i] for i in live]
-            weights = [weights[i] for i in live]
-        branch.upto = list(accumulate(weights))
-        branch.total = branch.upto[-1] if weights else 0
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes in the order that ranks and lists follow."""
+        return tuple([level.axis for level in self.levels])
 
 
 def marginals(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
     """For every axis and choice the number of valid points that take it."""
     counts = [[0] * size for size in sizes]
-    total = diagram.total
-    if not total:
+    if not diagram.total:
         return counts
-    around: dict[Branch, int] = {root: total // root.total for root in diagram.roots}
-    for level in diagram.levels:
-        for branch in level:
-            outside = around.get(branch, 0)
-            if outside:
-                _spread(branch, outside, counts[branch.axis], around)
+    levels = diagram.levels
+    around: list[dict[int, int]] = [{} for _ in levels]
+    for root in diagram.roots:
+        around[root][0] = diagram.total // levels[root].total(0)
+    for which, level in enumerate(levels):
+        for context, outside in around[which].items():
+            _spread(levels, level, context, outside, counts[level.axis], around)
     return counts
 
 
-def _spread(branch: Branch, outside: int, counts: list[int], around: dict[Branch, int]) -> None:
-    if not branch.below:
-        for choice in branch.choices:
-            counts[choice] += outside
-        return
-    before = 0
-    for choice, upto, children in zip(branch.choices, branch.upto, branch.below, strict=True):
-        weight = outside * (upto - before)
-        before = upto
-        counts[choice] += weight
-        for child in children:
-            around[child] = around.get(child, 0) + weight // child.total
+def _spread(
+    levels: Sequence[Level],
+    level: Level,
+    context: int,
+    outside: int,
+    counts: list[int],
+    around: list[dict[int, int]],
+) -> None:
+    """Share what is around a context among its edges, and pass each child what is then around it."""
+    for edge in range(level.starts[context], level.starts[context + 1]):
+        weight = outside * (int(level.upto[edge + 1]) - int(level.upto[edge]))
+        if weight:
+            counts[level.choices[edge]] += weight
+            for child, contexts in zip(level.children, level.below, strict=True):
+                met, known = int(contexts[edge]), around[child]
+                known[met] = known.get(met, 0) + weight // levels[child].total(met)
 
 
 def unrank(diagram: Diagram, rank: int) -> list[int]:
     """The choice of every axis at the point of this rank (0 to total - 1), the last axis of `axes` running fastest."""
-    taken = [0] * len(diagram.axes)
-    todo: list[tuple[Branch, int]] = []
+    levels = diagram.levels
+    taken = [0] * len(levels)
+    todo: list[tuple[int, int, int]] = []
     for root in reversed(diagram.roots):
-        rank, inner = divmod(rank, root.total)
-        todo.append((root, inner))
+        rank, inner = divmod(rank, levels[root].total(0))
+        todo.append((root, 0, inner))
     while todo:
-        branch, rank = todo.pop()
-        upto = branch.upto
-        if not branch.below:
-            taken[branch.axis] = branch.choices[rank]
+        which, context, rank = todo.pop()
+        level = levels[which]
+        start = level.starts[context]
+        children = level.children
+        if not children:
+            taken[level.axis] = level.choices[start + rank]
             continue
-        i = bisect_right(upto, rank)
-        if i:
-            rank -= upto[i - 1]
-        taken[branch.axis] = branch.choices[i]
-        children = branch.below[i]
+        upto = level.upto
+        rank += int(upto[start])
+        edge = bisect_right(upto, rank, start, level.starts[context + 1]) - 1
+        rank -= int(upto[edge])
+        taken[level.axis] = level.choices[edge]
         if len(children) == 1:
-            todo.append((children[0], rank))
+            todo.append((children[0], int(level.below[0][edge]), rank))
             continue
-        for child in reversed(children):
-            rank, inner = divmod(rank, child.total)
-            todo.append((child, inner))
+        for k in range(len(children) - 1, -1, -1):
+            met = int(level.below[k][edge])
+            rank, inner = divmod(rank, levels[children[k]].total(met))
+            todo.append((children[k], met, inner))
     return taken
 
 
 def chunks(diagram: Diagram, cells: Cells) -> Iterator[list[Point]]:
     """Every valid point in order of rank, in lists; `cells[axis][choice]` is what the axis contributes to a point.
 
-    The contributions come in the order of `axes`. The lists of branches that many points share are made once.
+    The contributions come in the order of `axes`. The lists of contexts that many points share are made once.
     """
-    if not diagram.roots:
+    if diagram.total and not diagram.roots:
         yield [()]
     elif diagram.total:
-        yield from _Lister(cells).stream(diagram.roots)
+        yield from _Lister(diagram.levels, cells).stream([(root, 0) for root in diagram.roots])
 
 
 class _Lister:
-    """Lists the points below branches; remembers lists, up to a bound of points in all."""
+    """Lists the points below (level, context) pairs; remembers lists, up to a bound of points in all."""
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, levels: Sequence[Level], cells: Cells) -> None:
+        self.levels = levels
         self.cells = cells
-        self.known: dict[Branch, list[Point]] = {}
+        self.known: dict[tuple[int, int], list[Point]] = {}
         self.room = _REMEMBERED
 
-    def stream(self, branches: Sequence[Branch]) -> Iterator[list[Point]]:
-        """The points of the product of `branches`, the last running fastest, in lists of bounded length."""
-        first, rest = branches[0], branches[1:]
+    def total(self, parts: Sequence[tuple[int, int]]) -> int:
+        return math.prod([self.levels[which].total(context) for which, context in parts])
+
+    def stream(self, parts: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
+        """The points of the product of `parts`, the last running fastest, in lists of bounded length."""
+        first, rest = parts[0], parts[1:]
         if not rest:
-            yield from self._stream_one(first)
-        elif math.prod([branch.total for branch in rest]) <= _CHUNK:
+            yield from self._stream_one(*first)
+        elif self.total(rest) <= _CHUNK:
             tails = self._product(rest)
-            group = max(1, _CHUNK // len(tails))
-            for heads in self._stream_one(first):
+            group = max(1, _CHUNK // max(1, len(tails)))
+            for heads in self._stream_one(*first):
                 for i in range(0, len(heads), group):
                     yield [head + tail for head in heads[i : i + group] for tail in tails]
         else:
-            for heads in self._stream_one(first):
+            for heads in self._stream_one(*first):
                 for head in heads:
                     for tails in self.stream(rest):
                         yield [head + tail for tail in tails]
 
-    def _stream_one(self, branch: Branch) -> Iterator[list[Point]]:
-        own = self.cells[branch.axis]
-        if branch.total <= _CHUNK:
-            yield self._list(branch)
-        elif branch.below:
-            for choice, children in zip(branch.choices, branch.below, strict=True):
+    def _stream_one(self, which: int, context: int) -> Iterator[list[Point]]:
+        level = self.levels[which]
+        own, total = self.cells[level.axis], level.total(context)
+        if total <= _CHUNK:
+            yield self._list(which, context)
+        elif level.children:
+            for choice, parts in self._edges(level, context):
                 head = own[choice]
-                for tails in self.stream(children):
+                for tails in self.stream(parts):
                     yield [head + tail for tail in tails]
         else:
-            for start in range(0, branch.total, _CHUNK):
-                yield [own[choice] for choice in branch.choices[start : start + _CHUNK]]
+            start = level.starts[context]
+            for at in range(start, start + total, _CHUNK):
+                yield [own[choice] for choice in level.choices[at : min(at + _CHUNK, start + total)]]
 
-    def _product(self, branches: Sequence[Branch]) -> list[Point]:
-        points = self._list(branches[0])
-        for branch in branches[1:]:
-            tails = self._list(branch)
+    def _edges(self, level: Level, context: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """The choices of a context that lead somewhere, each with the contexts of the children."""
+        for edge in range(level.starts[context], level.starts[context + 1]):
+            if level.upto[edge] != level.upto[edge + 1]:
+                parts = [(child, int(met[edge])) for child, met in zip(level.children, level.below, strict=True)]
+                yield level.choices[edge], parts
+
+    def _product(self, parts: Sequence[tuple[int, int]]) -> list[Point]:
+        points = self._list(*parts[0])
+        for part in parts[1:]:
+            tails = self._list(*part)
             points = [head + tail for head in points for tail in tails]
         return points
 
-    def _list(self, branch: Branch) -> list[Point]:
-        points = self.known.get(branch)
+    def _list(self, which: int, context: int) -> list[Point]:
+        points = self.known.get((which, context))
         if points is not None:
             return points
-        own = self.cells[branch.axis]
-        if branch.below:
+        level = self.levels[which]
+        own = self.cells[level.axis]
+        if level.children:
             points = []
-            for choice, children in zip(branch.choices, branch.below, strict=True):
+            for choice, parts in self._edges(level, context):
                 head = own[choice]
-                points += [head + tail for tail in self._product(children)]
+                points += [head + tail for tail in self._product(parts)]
         else:
-            points = [own[choice] for choice in branch.choices]
+            points = [own[choice] for choice in level.choices[level.starts[context] : level.starts[context + 1]]]
         if self.room > 0:
             self.room -= len(points)
-            self.known[branch] = points
+            self.known[which, context] = points
         return points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "log2": math.log2,
 }
 _AT_LEAST_TWO = {"min", "max"}
+_POWER_SIGN = "**"
 _POWER = "_winnow_power"
 _GLOBALS = {"__builtins__": {}, **FUNCTIONS, _POWER: power}
 
@@ -65,10 +67,9 @@ class Expression:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The expression as a function of the values of `reads`, in that order."""
-        body = self.text
-        if _POWER_SIGN in body:
-            body = ast.unparse(_GuardPowers().visit(ast.parse(self.text.strip(), mode="eval")))
-        made: Callable[..., Any] = eval(f"lambda {', '.join(self.reads)}: (\n{body}\n)", _GLOBALS)
+        if _POWER_SIGN in self.text:
+            return compiled(self.tree, self.reads)
+        made: Callable[..., Any] = eval(f"lambda {', '.join(self.reads)}: (\n{self.text}\n)", _GLOBALS)
         return made
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
@@ -80,7 +81,11 @@ class Expression:
         return self.function(*[values[name] for name in self.reads])
 
 
-_POWER_SIGN = "**"
+def compiled(tree: ast.expr, reads: Iterable[str]) -> Callable[..., Any]:
+    """A tree of the grammar as a function of the values of `reads`, in that order."""
+    guarded = ast.unparse(_GuardPowers().visit(copy.deepcopy(tree)))
+    made: Callable[..., Any] = eval(f"lambda {', '.join(reads)}: ({guarded})", _GLOBALS)
+    return made
 
 
 class _GuardPowers(ast.NodeTransformer):

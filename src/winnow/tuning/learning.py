@@ -1,4 +1,4 @@
-"""From rules to the diagram: constants first, then one-axis rules, then relations from narrow to wide."""
+"""Learns rules as relations, narrow ones first, each in the way that suits its width."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 
 from winnow.errors import InputError
 from winnow.tuning.axes import shown
-from winnow.tuning.diagram import Branch, Diagram, build, unrank
-from winnow.tuning.order import Step, forest
-from winnow.tuning.relation import NO, RAISED, YES, Relation, fold, judge, tabulate
+from winnow.tuning.order import Step
+from winnow.tuning.relation import NO, RAISED, Relation, fold, tabulate
 from winnow.tuning.rules import Rule
 
-_WORTH_SHRINKING = 4096
+STEPS_PER_CALL = 8
+"""Calling a rule costs about as much as so many table cells or edges."""
+
+_WORTH_SHRINKING = 1 << 12
+_WORTH_ARRAYS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -47,76 +50,48 @@ class Bound:
         axes = [a.axis for a in self.arguments if a.axis is not None and len(kept[a.axis]) > 1]
         return list(dict.fromkeys(axes))
 
-    def learn(self, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> Relation:
-        """The rule as a relation over `scope`, for the kept choices only."""
+    def inputs(self, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> list[tuple[int, Sequence[Any]]]:
+        """For each argument the place of its axis in `scope` (-1: a constant) and its values for the kept choices."""
         place = {axis: i for i, axis in enumerate(scope)}
-        inputs: list[tuple[int, Sequence[Any]]] = []
-        for argument in self.arguments:
-            if argument.axis is None:
-                inputs.append((-1, argument.column))
-            else:
-                column = argument.column
-                inputs.append((place.get(argument.axis, -1), [column[choice] for choice in kept[argument.axis]]))
-        sizes = [len(kept[axis]) for axis in scope]
-        outcomes = tabulate(self.rule.test, inputs, sizes, self.rule.expression is None)
-        return fold(tuple(scope), outcomes, sizes)
+        return [
+            (-1, a.column) if a.axis is None else (place.get(a.axis, -1), [a.column[choice] for choice in kept[a.axis]])
+            for a in self.arguments
+        ]
+
+    def seen(self, taken: Sequence[int]) -> list[tuple[str, Any]]:
+        """What the rule reads at the point of these choices."""
+        return [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in self.arguments]
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """A relation, the rule that it states, and which choices of its scope it numbers from 0."""
+    """A rule over `scope` (axes in deciding order) as a relation, which numbers some choices of each axis from 0.
+
+    Without a relation the rule is too wide for a table.
+    """
 
     bound: Bound
-    relation: Relation
+    scope: tuple[int, ...]
+    relation: Relation | None
     numbered: tuple[Sequence[int], ...]
 
-    def renumbered(self, kept: Sequence[Sequence[int]]) -> Relation:
+    def renumbered(self, kept: Sequence[Sequence[int]]) -> Relation | None:
         """The relation with the choices numbered as in `kept`, of which there may be fewer by now."""
-        pairs = list(zip(self.relation.scope, self.numbered, strict=True))
-        if all(kept[axis] is then for axis, then in pairs):
+        if self.relation is None or all(kept[a] is then for a, then in zip(self.scope, self.numbered, strict=True)):
             return self.relation
-        picks: list[Sequence[int] | None] = []
-        for axis, then in pairs:
+        picks: list[Sequence[int]] = []
+        for axis, then in zip(self.scope, self.numbered, strict=True):
             place = {choice: i for i, choice in enumerate(then)}
-            picks.append(None if kept[axis] is then else [place[choice] for choice in kept[axis]])
+            picks.append([place[choice] for choice in kept[axis]])
         return self.relation.restricted(picks)
 
 
-def solve(sizes: Sequence[int], rules: Sequence[Bound]) -> Diagram:
-    """The diagram of all points that every rule holds for.
-
-    Raises:
-        InputError: a rule raises at a point that no other rule refuses.
-    """
-    kept: list[Sequence[int]] = [range(size) for size in sizes]
-    waiting = _narrow(rules, kept)
-    if waiting is None or not all(kept):
-        return _empty(len(sizes))
-    scopes = [bound.scope(kept) for bound in waiting]
-    steps = forest([len(keep) for keep in kept], scopes)
-    learnt = _learn(waiting, scopes, steps, kept)
-    if not all(kept):
-        return _empty(len(sizes))
-    relations = [one.renumbered(kept) for one in learnt]
-    if any(relation.raises for relation in relations):
-        for i, one in enumerate(learnt):
-            if relations[i].raises:
-                _refuse_if_reached(one.bound, i, relations, kept, steps)
-        relations = [relation.recast((NO, YES, NO)) for relation in relations]
-    return _build(kept, steps, relations)
-
-
-def _empty(axes: int) -> Diagram:
-    nothing = Branch(0)
-    return Diagram(tuple(range(axes)), (nothing,), ([nothing],))
-
-
-def _narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | None:
-    """Apply the rules that have one axis at most to read; what is left is to be learnt. None: nothing is valid.
+def narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | None:
+    """Take from `kept` what rules with one axis refuse. Returns the rules left to learn, or None: nothing is valid.
 
     An axis with one choice left is a constant for the other rules, which may then be narrow in their turn.
     """
-    waiting, raising = list(rules), []
+    waiting, raising = list(rules), list[Bound]()
     progress = True
     while progress:
         progress, wide = False, []
@@ -125,7 +100,7 @@ def _narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | 
             if len(scope) > 1:
                 wide.append(bound)
                 continue
-            relation = bound.learn(scope, kept)
+            relation = _tabulated(bound, scope, kept)
             if relation.raises:
                 raising.append(bound)
             if relation.root == NO:
@@ -139,19 +114,23 @@ def _narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | 
     return waiting + raising
 
 
-def _learn(
-    waiting: Sequence[Bound], scopes: Sequence[Sequence[int]], steps: Sequence[Step], kept: list[Sequence[int]]
+def learn(
+    waiting: Sequence[Bound],
+    scopes: Sequence[Sequence[int]],
+    steps: Sequence[Step],
+    kept: list[Sequence[int]],
+    budget: int,
 ) -> list[Learnt]:
-    """Learn narrow relations first; they take away the choices that nothing goes with before wide ones are tried."""
+    """Learn narrow relations first: they take from `kept` the choices that nothing goes with."""
     depth = {step.axis: i for i, step in enumerate(steps)}
-    learnt: dict[int, Learnt] = {}
     cells = [math.prod([len(kept[axis]) for axis in scope]) for scope in scopes]
     widest = max(cells, default=0)
+    learnt: dict[int, Learnt] = {}
     for i in sorted(range(len(waiting)), key=lambda i: (cells[i], i)):
         scope = sorted(scopes[i], key=depth.__getitem__)
-        relation = waiting[i].learn(scope, kept)
-        learnt[i] = Learnt(waiting[i], relation, tuple([kept[axis] for axis in scope]))
-        if widest >= _WORTH_SHRINKING:
+        relation = _related(waiting[i], scope, kept, budget)
+        learnt[i] = Learnt(waiting[i], tuple(scope), relation, tuple([kept[axis] for axis in scope]))
+        if relation is not None and widest >= _WORTH_SHRINKING:
             for at, axis in enumerate(scope):
                 left = relation.supported(at)
                 if len(left) < len(kept[axis]):
@@ -159,24 +138,21 @@ def _learn(
     return [learnt[i] for i in range(len(waiting))]
 
 
-def _build(kept: Sequence[Sequence[int]], steps: Sequence[Step], relations: Sequence[Relation]) -> Diagram:
-    if any(relation.root == NO for relation in relations):
-        return _empty(len(kept))
-    return build(kept, steps, [relation for relation in relations if relation.root != YES])
+def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Relation | None:
+    """The rule as a relation, by the cheapest of the ways that its width leaves; None where none is left."""
+    sizes = [len(kept[axis]) for axis in scope]
+    cells = math.prod(sizes)
+    if bound.rule.expression is not None and cells >= _WORTH_ARRAYS:
+        from winnow.tuning import wide  # loads numpy, which small spaces do without
+
+        relation = wide.related(bound, scope, kept, budget)
+        if relation is not None:
+            return relation
+    return _tabulated(bound, scope, kept) if cells <= budget // STEPS_PER_CALL else None
 
 
-def _refuse_if_reached(
-    bound: Bound, i: int, relations: Sequence[Relation], kept: Sequence[Sequence[int]], steps: Sequence[Step]
-) -> None:
-    """Raise what the rule raises at the first point that no other rule refuses, if there is one."""
-    others = [relation.recast((NO, YES, YES)) for relation in relations]
-    others[i] = relations[i].recast((NO, NO, YES))
-    reached = _build(kept, steps, others)
-    if not reached.total:
-        return
-    taken = unrank(reached, 0)
-    seen = [a.column[0 if a.axis is None else taken[a.axis]] for a in bound.arguments]
-    try:
-        judge(bound.rule.test, seen, bound.rule.expression is None)
-    except Exception as error:  # noqa: BLE001 - whatever the rule raises is what the user must see
-        raise raised(bound.rule, list(zip(bound.rule.reads, seen, strict=True)), error) from None
+def _tabulated(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> Relation:
+    """The rule as a relation, by calling it for every setting of its scope."""
+    sizes = [len(kept[axis]) for axis in scope]
+    rule = bound.rule
+    return fold(tuple(scope), tabulate(rule.test, bound.inputs(scope, kept), sizes, rule.expression is None), sizes)

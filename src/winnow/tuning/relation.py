@@ -52,10 +52,10 @@ class Relation:
         layers = tuple((*layer[:3], *(tuple(map(state, row)) for row in layer[3:])) for layer in self.layers)
         return Relation(self.scope, state(self.root), layers)
 
-    def restricted(self, kept: Sequence[Sequence[int] | None]) -> Relation:
-        """Only the choices `kept[i]` of the axis `scope[i]` (None: all of them)."""
+    def restricted(self, kept: Sequence[Sequence[int]]) -> Relation:
+        """Only the choices `kept[i]` of the axis `scope[i]`."""
         layers = [
-            layer if keep is None else tuple([tuple(map(row.__getitem__, keep)) for row in layer])
+            tuple([tuple(map(row.__getitem__, keep)) for row in layer])
             for layer, keep in zip(self.layers, kept, strict=True)
         ]
         return Relation(self.scope, self.root, tuple(layers))
@@ -94,7 +94,7 @@ def tabulate(
     inner = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     streams = [_stream(at, column, inner) for at, column in arguments]
     if not sizes:
-        return bytes([_one(test, [column[0] for _, column in arguments], exact)])
+        return bytes([outcome(test, [column[0] for _, column in arguments], exact)])
     try:
         answers = list(map(test, *streams))
         if not exact or all(map(is_truth, set(map(type, answers)))):
@@ -102,7 +102,7 @@ def tabulate(
     except Exception:  # noqa: BLE001 - whatever it raises, the slow way below says for which choices
         pass
     return bytes(
-        _one(test, [column[taken[at] if at >= 0 else 0] for at, column in arguments], exact)
+        outcome(test, [column[taken[at] if at >= 0 else 0] for at, column in arguments], exact)
         for taken in product(*map(range, sizes))
     )
 
@@ -114,12 +114,10 @@ def _stream(at: int, column: Sequence[Any], inner: Sequence[int]) -> Iterator[An
     return iter(once) if at == 0 else cycle(once)
 
 
-def _one(test: Callable[..., object], values: Sequence[Any], exact: bool) -> int:
+def outcome(test: Callable[..., object], values: Sequence[Any], exact: bool) -> int:
+    """0, 1, or 2 where the rule raises for `values`; with `exact`, an answer that is no truth counts as raising."""
     try:
-        answer = test(*values)
-        if exact and not is_truth(type(answer)):
-            return RAISED
-        return YES if answer else NO
+        return YES if judge(test, values, exact) else NO
     except Exception:  # noqa: BLE001 - a rule's own exception is an outcome here; it is reported with the values
         return RAISED
 

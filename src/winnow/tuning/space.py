@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from winnow.errors import InputError, nearest
-from winnow.tuning import diagram, learning
+from winnow.tuning import diagram, learning, solving
 from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, shown
 from winnow.tuning.relation import judge
 from winnow.tuning.rules import Rule
@@ -36,6 +36,7 @@ class TuningSpace:
     axes: tuple[KnobAxis, ...]
     rules: tuple[Rule, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
+    budget: int = 1 << 25
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axes", tuple(self.axes))
@@ -79,9 +80,12 @@ class TuningSpace:
         return arguments
 
     @cached_property
+    def _solved(self) -> solving.Solved:
+        return solving.solve([len(axis.choices) for axis in self.axes], self._bound, self.budget)
+
+    @property
     def _diagram(self) -> diagram.Diagram:
-        sizes = [len(axis.choices) for axis in self.axes]
-        return learning.solve(sizes, self._bound)
+        return self._solved.diagram
 
     @property
     def cartesian(self) -> int:
@@ -220,8 +224,7 @@ def _refusal(rules: Sequence[learning.Bound], taken: Sequence[int]) -> str | Non
     """Which rule refuses the point that takes these choices. A rule that raises matters only if no other refuses."""
     failure: InputError | None = None
     for bound in rules:
-        seen = [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in bound.arguments]
-        rule = bound.rule
+        seen, rule = bound.seen(taken), bound.rule
         try:
             holds = judge(rule.test, [value for _, value in seen], rule.expression is None)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported with the rule's name

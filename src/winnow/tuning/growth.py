@@ -1,0 +1,133 @@
+"""Grows the diagram level by level from relations, in plain Python: for the many spaces that are small inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise, repeat
+from operator import itemgetter
+from typing import Any
+
+from winnow.tuning.diagram import Diagram, Level, free
+from winnow.tuning.order import Step
+from winnow.tuning.relation import NO, Relation, Row
+
+States = tuple[int, ...]
+
+
+class OverBudget(Exception):
+    """More edges or calls than the caller allows."""
+
+
+@dataclass
+class Node:
+    """One step of the forest: the relations that it advances, and what each child must know of the past.
+
+    The context of a node holds the states of the relations `carried`. `reads` has for each relation that the node
+    advances the place of its state in the context (-1 where it starts here) and its layer. `children` are nodes by
+    position, with the places in (context + advanced states) that make up the child's context.
+    """
+
+    axis: int
+    carried: tuple[int, ...]
+    advanced: list[int] = field(default_factory=list)
+    reads: list[tuple[int, tuple[Row, ...], int]] = field(default_factory=list)
+    children: list[tuple[int, list[int]]] = field(default_factory=list)
+
+
+def wire(steps: Sequence[Step], relations: Sequence[Relation]) -> list[Node]:
+    """The nodes of a forest in which the scope of each relation lies on one path and is listed downward."""
+    position = {step.axis: i for i, step in enumerate(steps)}
+    carried: list[list[int]] = [[] for _ in steps]
+    for which, relation in enumerate(relations):
+        at, start = position[relation.scope[-1]], position[relation.scope[0]]
+        while at != start:
+            carried[at].append(which)
+            at = steps[at].parent
+    nodes = [Node(step.axis, tuple(past)) for step, past in zip(steps, carried, strict=True)]
+    for which, relation in enumerate(relations):
+        for depth, axis in enumerate(relation.scope):
+            node = nodes[position[axis]]
+            node.advanced.append(which)
+            place = node.carried.index(which) if depth else -1
+            node.reads.append((place, relation.layers[depth], relation.root))
+    for i, step in enumerate(steps):
+        if step.parent >= 0:
+            parent = nodes[step.parent]
+            known = {which: place for place, which in enumerate((*parent.carried, *parent.advanced))}
+            parent.children.append((i, [known[which] for which in nodes[i].carried]))
+    return nodes
+
+
+def grow(
+    kept: Sequence[Sequence[int]], steps: Sequence[Step], relations: Sequence[Relation], most_edges: int
+) -> Diagram:
+    """The diagram of the choices that every relation holds for, out of those that are kept of each axis.
+
+    Relations number the kept choices from 0. Axes that no step names are free.
+
+    Raises:
+        OverBudget: the diagram has more than `most_edges`.
+    """
+    nodes = wire(steps, relations)
+    contexts: list[dict[States, int]] = [{} if step.parent >= 0 else {(): 0} for step in steps]
+    edges: list[tuple[list[int], list[int], list[list[int]]]] = []
+    for node, known in zip(nodes, contexts, strict=True):
+        edges.append(_expand(node, kept[node.axis], known, contexts, most_edges))
+        most_edges -= len(edges[-1][1])
+    levels = _totalled(nodes, edges)
+    placed = {step.axis for step in steps}
+    loose = [free(axis, choices) for axis, choices in enumerate(kept) if axis not in placed]
+    roots = [i for i, step in enumerate(steps) if step.parent < 0]
+    return Diagram((*levels, *loose), (*roots, *range(len(levels), len(kept))))
+
+
+def _expand(
+    node: Node, kept: Sequence[int], contexts: dict[States, int], known: list[dict[States, int]], most: int
+) -> tuple[list[int], list[int], list[list[int]]]:
+    """Follow every choice from every context that was reached, and note the contexts that the children get."""
+    starts, choices = [0], list[int]()
+    below: list[list[int]] = [[] for _ in node.children]
+    targets = [(known[child], _picker(places), met) for (child, places), met in zip(node.children, below, strict=True)]
+    for context in contexts:
+        rows: list[Row] = [layer[root if place < 0 else context[place]] for place, layer, root in node.reads]
+        after = zip(*rows, strict=True) if rows else repeat((), len(kept))
+        if targets:
+            for choice, states in zip(kept, after, strict=True):
+                if NO not in states:
+                    choices.append(choice)
+                    now = context + states
+                    for seen, pick, met in targets:
+                        met.append(seen.setdefault(pick(now), len(seen)))
+        else:
+            choices += [choice for choice, states in zip(kept, after, strict=True) if NO not in states]
+        starts.append(len(choices))
+        if len(choices) > most:
+            raise OverBudget
+    return starts, choices, below
+
+
+def _picker(places: Sequence[int]) -> Callable[[States], States]:
+    if len(places) == 1:
+        only = places[0]
+        return lambda states: (states[only],)
+    return itemgetter(*places) if places else lambda states: ()
+
+
+def _totalled(nodes: Sequence[Node], edges: Sequence[tuple[list[int], list[int], list[list[int]]]]) -> list[Level]:
+    """Count the points under every edge, from the leaves up."""
+    totals: dict[int, list[int]] = {}
+    levels: list[Level] = []
+    for i in range(len(nodes) - 1, -1, -1):
+        starts, choices, below = edges[i]
+        children = tuple([child for child, _ in nodes[i].children])
+        upto: Any = range(len(choices) + 1)
+        if children:
+            weights = [map(totals[child].__getitem__, met) for child, met in zip(children, below, strict=True)]
+            opened = weights[0] if len(weights) == 1 else map(math.prod, zip(*weights, strict=True))
+            upto = list(accumulate(opened, initial=0))
+        marks = [upto[start] for start in starts]
+        totals[i] = [after - before for before, after in pairwise(marks)]
+        levels.append(Level(nodes[i].axis, children, starts, choices, tuple(below), upto))
+    return levels[::-1]

@@ -1,0 +1,152 @@
+"""From rules to the diagram of all valid points, within a budget; what would exceed it is left out and named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from winnow.tuning.diagram import Diagram, free, unrank
+from winnow.tuning.growth import OverBudget, grow
+from winnow.tuning.learning import Bound, learn, narrow, raised
+from winnow.tuning.order import Step, forest
+from winnow.tuning.relation import NO, RAISED, YES, Relation, judge
+
+_SMALL_DIAGRAM = 1 << 16
+_RELAXED_DIAGRAM = 1 << 20
+
+Outcomes = tuple[int, int, int]
+_ANSWERS: Outcomes = (NO, YES, NO)
+_UNREFUSED: Outcomes = (NO, YES, YES)
+_RAISING: Outcomes = (NO, NO, YES)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The diagram of all rules but those that were left out, as learning them would exceed the budget."""
+
+    diagram: Diagram
+    left_out: tuple[Bound, ...] = ()
+
+
+def solve(sizes: Sequence[int], rules: Sequence[Bound], budget: int) -> Solved:
+    """The diagram of all points that every rule holds for; `budget` bounds the steps (table cells, edges) of each part.
+
+    Raises:
+        InputError: a rule raises at a point that no other rule refuses.
+    """
+    kept: list[Sequence[int]] = [range(size) for size in sizes]
+    waiting = narrow(rules, kept)
+    if waiting is None or not all(kept):
+        return Solved(_empty(len(sizes)))
+    scopes = [bound.scope(kept) for bound in waiting]
+    steps = forest([len(keep) for keep in kept], scopes)
+    learnt = learn(waiting, scopes, steps, kept, budget)
+    if not all(kept):
+        return Solved(_empty(len(sizes)))
+    parts = [_Part(one.bound, one.scope, one.renumbered(kept)) for one in learnt]
+    problem = _Problem(kept, steps, parts, budget)
+    try:
+        return Solved(problem.diagram())
+    except OverBudget:
+        return problem.relaxed()
+
+
+def _empty(axes: int) -> Diagram:
+    return Diagram(tuple([free(axis, ()) for axis in range(axes)]), tuple(range(axes)), void=True)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A rule over `scope`; as a relation, unless it is too wide for one."""
+
+    bound: Bound
+    scope: tuple[int, ...]
+    relation: Relation | None
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What a diagram is made from. `kept` are the choices left of every axis, which relations number from 0."""
+
+    kept: Sequence[Sequence[int]]
+    steps: Sequence[Step]
+    parts: Sequence[_Part]
+    budget: int
+
+    def diagram(self) -> Diagram:
+        """The diagram of all parts.
+
+        Raises:
+            InputError: a rule raises at a point that no other rule refuses.
+            OverBudget: it has too many edges, or asks for too many calls.
+        """
+        diagram, raising = self._grown([_UNREFUSED] * len(self.parts))
+        if not raising:
+            return diagram
+        for i in raising:
+            views = [_UNREFUSED] * len(self.parts)
+            views[i] = _RAISING
+            reached, _ = self._grown(views)
+            if reached.total:
+                self._report(self.parts[i].bound, unrank(reached, 0))
+        return self._grown([_ANSWERS] * len(self.parts))[0]
+
+    def relaxed(self) -> Solved:
+        """The diagram without the widest rules, as few as need be."""
+        by_width = sorted(self.parts, key=lambda part: (part.relation is None, self._cells(part)))
+        parts, left_out = list(self.parts), list[Bound]()
+        while by_width:
+            worst = by_width.pop()
+            parts.remove(worst)
+            left_out.append(worst.bound)
+            try:
+                return Solved(replace(self, parts=parts, budget=_RELAXED_DIAGRAM).diagram(), tuple(left_out))
+            except OverBudget:
+                continue
+        raise AssertionError("a diagram without relations has no edges to count")
+
+    def _cells(self, part: _Part) -> int:
+        return math.prod([len(self.kept[axis]) for axis in part.scope])
+
+    def _grown(self, views: Sequence[Outcomes]) -> tuple[Diagram, list[int]]:
+        """The diagram of the parts, each seen through a recasting of its outcomes, and which of the parts can raise."""
+        raising = [i for i, part in enumerate(self.parts) if part.relation is not None and part.relation.raises]
+        relations: list[Relation] = []
+        for part, view in zip(self.parts, views, strict=True):
+            if part.relation is not None:
+                relation = part.relation.recast(view) if part.relation.raises else part.relation
+                if relation.root == NO:
+                    return _empty(len(self.kept)), raising
+                if relation.root != YES:
+                    relations.append(relation)
+        if all(part.relation is not None for part in self.parts):
+            try:
+                return grow(self.kept, self.steps, relations, min(self.budget, _SMALL_DIAGRAM)), raising
+            except OverBudget:
+                if self.budget <= _SMALL_DIAGRAM:
+                    raise
+        return self._grown_in_bulk(relations, views, raising)
+
+    def _grown_in_bulk(
+        self, relations: Sequence[Relation], views: Sequence[Outcomes], raising: list[int]
+    ) -> tuple[Diagram, list[int]]:
+        from winnow.tuning import bulk, machines, wide  # load numpy, which small spaces do without
+
+        made: list[Any] = [machines.Table(relation) for relation in relations]
+        called: list[tuple[int, Any]] = []
+        for i, (part, view) in enumerate(zip(self.parts, views, strict=True)):
+            if part.relation is None:
+                accepted = frozenset(outcome for outcome in (NO, YES, RAISED) if view[outcome] == YES)
+                made.append(wide.machine(part.bound, part.scope, self.kept, accepted, self.budget))
+                called.append((i, made[-1]))
+        diagram = bulk.grow_in_bulk(self.kept, self.steps, made, self.budget)
+        return diagram, raising + [i for i, machine in called if machine.raised]
+
+    def _report(self, bound: Bound, taken: Sequence[int]) -> None:
+        seen = bound.seen(taken)
+        try:
+            judge(bound.rule.test, [value for _, value in seen], bound.rule.expression is None)
+        except Exception as error:  # noqa: BLE001 - whatever the rule raises is what the user must see
+            raise raised(bound.rule, seen, error) from None

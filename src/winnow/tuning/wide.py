@@ -1,0 +1,57 @@
+"""The wide lane: rules and diagrams that plain Python is too slow for, on arrays. Loads numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from winnow.tuning.growth import OverBudget
+from winnow.tuning.learning import STEPS_PER_CALL, Bound
+from winnow.tuning.machines import Deferred, explored
+from winnow.tuning.partial import Partial, partial
+from winnow.tuning.relation import Relation, fold, outcome
+from winnow.tuning.vector import Unsuitable, outcomes
+
+_WORTH_PARTIAL = 1 << 18
+
+
+def related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Relation | None:
+    """A rule given as an expression, as a relation: by partial results, else by one evaluation over arrays.
+
+    None where neither fits the expression or the budget.
+    """
+    expression = bound.rule.expression
+    assert expression is not None
+    sizes = [len(kept[axis]) for axis in scope]
+    cells = math.prod(sizes)
+    inputs = dict(zip(expression.reads, bound.inputs(scope, kept), strict=True))
+    if cells >= _WORTH_PARTIAL:
+        try:
+            return explored(partial(expression.tree, inputs, scope, sizes), sizes, min(budget, cells) >> 3)
+        except (Unsuitable, OverBudget):
+            pass
+    if cells <= budget >> 1:
+        try:
+            return fold(tuple(scope), outcomes(expression.tree, inputs, sizes), sizes)
+        except Unsuitable:
+            pass
+    return None
+
+
+def machine(
+    bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], accepted: frozenset[int], budget: int
+) -> Partial | Deferred:
+    """A rule too wide for a table, as a machine for which the outcomes `accepted` count as holding."""
+    rule, sizes = bound.rule, [len(kept[axis]) for axis in scope]
+    inputs = bound.inputs(scope, kept)
+    if rule.expression is not None:
+        try:
+            return partial(rule.expression.tree, dict(zip(rule.reads, inputs, strict=True)), scope, sizes)
+        except Unsuitable:
+            pass
+
+    def call(chosen: Sequence[int]) -> int:
+        values = [column[chosen[place] if place >= 0 else 0] for place, column in inputs]
+        return outcome(rule.test, values, rule.expression is None)
+
+    return Deferred(tuple(scope), call, accepted, budget // STEPS_PER_CALL)
