@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from winnow.catalog.header import Specialization
 from winnow.catalog.manifest import LoadedManifest
 from winnow.errors import InputError, Refused, nearest
 from winnow.identity import spec_identity
+from winnow.strict import Key
 
 Outcome = Literal["selected", "refused", "duplicate"]
 
@@ -172,8 +173,28 @@ class _Enumerator:
                     )
             if fnmatchcase(candidate.name, rule.candidate) and rule.when.items() <= known.items():
                 self.used_rules.add(i)
-                for record in rule.knobs:
-                    yield from crossed(record)
+                for j, record in enumerate(rule.knobs):
+                    points = list(crossed(record))
+                    self.check_knobs(candidate, cell, request, points, ("enumerate", "slice", i, "knobs", j))
+                    yield from points
+
+    def check_knobs(
+        self,
+        candidate: Any,
+        cell: Mapping[str, Any],
+        request: Any,
+        points: Sequence[Mapping[str, Any]],
+        at: tuple[Key, ...],
+    ) -> None:
+        """A knob that the candidate's space does not have is a mistake, not a point that a rule refuses."""
+        if getattr(candidate, "space", None) is None:
+            return
+        known = self.walk.ask(candidate, cell, {}, lambda: candidate.space(request).knobs)
+        for name in (name for point in points for name in point):
+            if name not in known:
+                raise InputError(
+                    f'{candidate.name} has no knob "{name}"', place=self.loaded.place(*at), cure=nearest(name, known)
+                )
 
     def note(
         self,

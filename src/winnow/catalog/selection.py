@@ -12,6 +12,7 @@ from winnow.catalog.descriptors import Scalar
 from winnow.catalog.header import Header, header_problem
 from winnow.errors import InputError
 from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
+from winnow.targets.arches import check_arch
 
 SHAPE_CONTROLS = ("knobs", "resolved", "ordinal")
 """Keys of a shape that are not spec fields."""
@@ -91,6 +92,9 @@ def _checked(document: Document) -> LoadedSelection:
     problem = header_problem(selection)
     if problem is not None:
         raise InputError(problem[1], place=document.place(*problem[0]))
+    for i, pack in enumerate(selection.packs):
+        for j, arch in enumerate(pack.arch):
+            check_arch(arch, document.place("packs", i, "arch", j))
     names = [pack.name for pack in selection.packs]
     for i, name in enumerate(names):
         if name in names[:i]:
