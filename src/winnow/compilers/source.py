@@ -30,3 +30,24 @@ class CSource:
     parameters: tuple[Parameter, ...]
     defines: tuple[tuple[str, int | str], ...] = ()
     flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TritonSource:
+    """A kernel in Triton.
+
+    `text` is the text of a Python module that imports nothing but Triton and defines the jitted function `function`;
+    the object exports it as `symbol`. `signature` gives the Triton type (`*fp16`, `fp32`, `i32`) of each run-time
+    argument in order, `constexprs` the value of each compile-time one, `attributes` what the compiler may count on, as
+    (argument, `tt.divisibility`, 16). `options` go to the target's backend; what a target lacks is left out there.
+    """
+
+    symbol: str
+    text: str
+    function: str
+    signature: tuple[tuple[str, str], ...]
+    constexprs: tuple[tuple[str, int | float | str | bool], ...]
+    attributes: tuple[tuple[str, str, int], ...] = ()
+    num_warps: int = 4
+    num_stages: int = 1
+    options: tuple[tuple[str, int | float | str | bool], ...] = ()
