@@ -25,6 +25,8 @@ from winnow.devices.find import open_device
 from winnow.engines import copy_engine
 from winnow.files import write_atomic
 from winnow.gates import exit_code, run_gates
+from winnow.gates.verdict import Verdict
+from winnow.report.gather import gather
 from winnow.report.page import write_report
 from winnow.report.summary import Summary
 
@@ -47,7 +49,7 @@ def command(
     manifest = engine.manifest.manifest
     with open_device(device, timeout_s=manifest.sweep.timeout_seconds) as runtime:
         arch = runtime.arch
-    space = stages.run("count", lambda: plan_space(engine.manifest), lambda p: f"{p.total:,} legal variants")
+    stages.run("count", lambda: plan_space(engine.manifest), lambda p: f"{p.total:,} legal variants")
     enumeration = stages.run(
         "enumerate",
         lambda: enumerate_variants(engine.manifest),
@@ -64,7 +66,7 @@ def command(
         lambda: pack_engine(engine, read_catalog(engine.catalog), [arch], engine.archive, jobs),
         lambda r: f"{r[0].kernels} variants for {arch}, {r[0].built} compiled, {r[0].cached} from the cache",
     )
-    sweep = stages.run(
+    stages.run(
         "sweep",
         lambda: sweep_engine(engine, device, budget=budget),
         lambda s: f"{s.ledger.counts['served']} pairs of graph and kernel served, {s.rounds} rounds",
@@ -84,18 +86,8 @@ def command(
         lambda: run_gates(engine, [], device),
         lambda v: f"{sum(g.state == 'passed' for g in v)} of {len(v)} gates passed",
     )
-    summary = Summary(
-        engine=engine_name,
-        arch=arch,
-        legal=space.total,
-        selected=len(enumeration.variants),
-        packed=packed.kernels,
-        ledger=sweep.ledger,
-        result=result,
-        verdicts=tuple(verdicts),
-    )
     page = engine.build / "report.html"
-    stages.run("report", lambda: write_report(summary, page), lambda size: f"{size:,} bytes")
+    summary, _ = stages.run("report", lambda: _report(engine, verdicts, page), lambda made: f"{made[1]:,} bytes")
     if as_json:
         print_json({**summary.as_dict(), "files": copied, "stages": stages.seconds, "report": str(page)})
     else:
@@ -104,7 +96,12 @@ def command(
         print("gates")
         print_verdicts(verdicts)
         print(f"report: {page}")
-    return max(exit_code(verdicts), int(result.refused))
+    return exit_code(verdicts) or int(result.refused)
+
+
+def _report(engine: EngineDir, verdicts: list[Verdict], page: Path) -> tuple[Summary, int]:
+    summary = gather(engine, verdicts)
+    return summary, write_report(summary, page)
 
 
 class _Stages:

@@ -30,9 +30,10 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """(what, figure, remark) for a table."""
-        counts, scores = self.ledger.counts, self.result.scores.chosen
+        counts, scores, guessed = self.ledger.counts, self.result.scores.chosen, self.result.scores.guessed
         tried = counts["served"] + counts["failed"] + counts["unchecked"]
-        generic = f"{len(self.result.unjudged)} of them serve other devices too and were not judged"
+        others = len(self.result.unjudged)
+        generic = f"and {others} generic ones, which also serve other devices" if others else ""
         return [
             ("legal variants in the full space", f"{self.legal:,}", "exact"),
             ("variants selected", f"{self.selected:,}", "for every arch of the manifest"),
@@ -43,7 +44,7 @@ class Summary:
                 f"{counts['served']:,} of {tried:,}",
                 f"{counts['declined']:,} do not match",
             ),
-            ("variants kept", f"{len(self.result.kept):,}", generic if self.result.unjudged else ""),
+            ("variants kept", f"{len(self.result.kept) - others:,} of {self.packed - others:,}", generic),
             (
                 "retained performance, geomean",
                 f"{scores.geomean:.4f}",
@@ -51,6 +52,11 @@ class Summary:
             ),
             ("retained performance, time-weighted", f"{scores.time_weighted:.4f}", ""),
             ("retained performance, worst graph", f"{scores.worst:.4f}", scores.worst_graph),
+            *(
+                []
+                if guessed is None
+                else [("as the engine itself ranks them", f"{guessed.geomean:.4f}", "unmeasured guess")]
+            ),
         ]
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""The summary of an engine, from the artefacts in its directory alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.expand import expand
+from winnow.catalog.plan import plan_space
+from winnow.catalog.tree import read_catalog
+from winnow.gates.verdict import Verdict
+from winnow.reduce.evidence import load_evidence
+from winnow.reduce.result import reduce_evidence
+from winnow.report.summary import Summary
+
+
+def gather(engine: EngineDir, verdicts: Sequence[Verdict]) -> Summary:
+    """What an engine's directory holds, decided anew by the manifest's reduction.
+
+    Raises:
+        Incomplete: there is no finished sweep of this catalog.
+    """
+    manifest = engine.manifest.manifest
+    evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
+    return Summary(
+        engine=manifest.slug,
+        arch=evidence.arch,
+        legal=plan_space(engine.manifest).total,
+        selected=len(expand(engine.selection)),
+        packed=len(evidence.kernels),
+        ledger=evidence.ledger,
+        result=reduce_evidence(evidence, manifest.reduction, manifest.match),
+        verdicts=tuple(verdicts),
+    )
