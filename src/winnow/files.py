@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,16 +52,18 @@ def staged_directory(target: Path) -> Iterator[Path]:
 
 
 def read_text(path: Path) -> str:
-    """The file's text (UTF-8).
+    """The file's text (UTF-8), decompressed where its name ends in `.gz`.
 
     Raises:
         InputError: it is missing, unreadable or not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        raw = path.read_bytes()
+        return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     except FileNotFoundError:
         raise InputError("no such file", place=Place(str(path))) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: {error.reason}", place=Place(str(path))) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place=Place(str(path))) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}", place=Place(str(path))) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -58,7 +57,7 @@ def load_yaml(path: Path) -> Document:
     Raises:
         InputError: unreadable, malformed, a duplicate or non-string key, more than one document.
     """
-    return parse_yaml(_text(path), str(path))
+    return parse_yaml(read_text(path), str(path))
 
 
 def load_json(path: Path) -> Document:
@@ -67,16 +66,7 @@ def load_json(path: Path) -> Document:
     Raises:
         InputError: unreadable, malformed or with a duplicate key.
     """
-    return parse_json(_text(path), str(path))
-
-
-def _text(path: Path) -> str:
-    if path.suffix != ".gz":
-        return read_text(path)
-    try:
-        return gzip.decompress(path.read_bytes()).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", place=Place(str(path))) from None
+    return parse_json(read_text(path), str(path))
 
 
 def parse_yaml(text: str, file: str) -> Document:

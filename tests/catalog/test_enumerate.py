@@ -34,7 +34,7 @@ def refusal(tmp_path: Path, *edits: tuple[str, str], kind: type[WinnowError] = I
 def test_slice_ends_every_point_in_the_ledger(tmp_path: Path):
     enumeration = enumerate_variants(loaded(tmp_path))
     # two arches × two dtypes × (4 points at width 64 + 2 at width 96)
-    assert enumeration.counts() == {"selected": 20, "refused": 2, "duplicate": 2}
+    assert enumeration.counts() == {"selected": 20, "refused": 2, "duplicate": 2, "over budget": 0}
     refused = [entry for entry in enumeration.ledger if entry.outcome == "refused"]
     assert {entry.reason for entry in refused} == {"tile 64 does not divide the width 96"}
     assert len(enumeration.ledger) == 24

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from winnow.catalog.enumerate import Variant
+from winnow.catalog.enumeration import Variant
 from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.factorise import factorise
 from winnow.catalog.header import Header
 from winnow.catalog.manifest import Manifest
-from winnow.catalog.naming import MAX_NAME_BYTES, name_template
+from winnow.catalog.naming import MAX_NAME_BYTES, kernel_names
 from winnow.catalog.selection import parse_selection
 from winnow.catalog.write import selection_text
 from winnow.errors import InputError, Place
@@ -21,28 +21,38 @@ from winnow.errors import InputError, Place
 def kernels_of(manifest: Manifest, variants: Sequence[Variant]) -> tuple[Kernel, ...]:
     """Variants as a selection's kernels: named, and in a pack for each candidate and arch."""
     kernels: list[Kernel] = []
-    for (arch, candidate), group in groupby(variants, key=lambda variant: (variant.arch, variant.candidate)):
+    for (arch, _), group in groupby(variants, key=lambda variant: (variant.arch, variant.candidate)):
         members = list(group)
-        builder = manifest.enumerate.builders[candidate]
-        template = name_template(members[0].algorithm, arch, [member.spec for member in members])
+        source = {"kind": manifest.kernel_source_kind, **members[0].builder.model_dump()}
+        names = kernel_names(
+            members[0].algorithm, arch, [one.spec for one in members], [one.metadata for one in members]
+        )
         kernels += (
             Kernel(
-                name=template.format(**{k: int(v) if isinstance(v, bool) else v for k, v in member.spec.items()}),
+                name=name,
                 pack=f"{member.algorithm}_{arch}",
                 arch=(arch,),
-                source={"kind": manifest.kernel_source_kind, "source": builder.source, "builder": builder.builder},
+                source=source,
                 spec=member.spec,
                 metadata=member.metadata,
                 priority=member.priority,
                 place=Place("selection.yaml"),
             )
-            for member in members
+            for name, member in zip(names, members, strict=True)
         )
     return tuple(kernels)
 
 
-def author(header: Header, kernels: Sequence[Kernel], cell_fields: Collection[str] = ()) -> str:
+def author(
+    header: Header,
+    kernels: Sequence[Kernel],
+    cell_fields: Collection[str] = (),
+    *,
+    policy_knobs: Collection[str] = (),
+) -> str:
     """The YAML text of the selection that holds exactly these kernels.
+
+    `cell_fields` are kept in shapes, `policy_knobs` are said to be the kernel's own business where a spec lacks them.
 
     Raises:
         InputError: no kernels, a name that is too long, or a text that does not expand to the same kernels.
@@ -54,7 +64,7 @@ def author(header: Header, kernels: Sequence[Kernel], cell_fields: Collection[st
             raise InputError(f"{kernel.name}: the name is longer than {MAX_NAME_BYTES} bytes")
     shared: dict[str, Any] = {name: getattr(header, name) for name in Header.model_fields}
     record = Header.model_validate(shared).model_dump(exclude_none=True)
-    record["packs"] = factorise(kernels, header.specialization, cell_fields)
+    record["packs"] = factorise(kernels, header.specialization, cell_fields, policy_knobs)
     text = selection_text(record)
     written = expand(parse_selection(text, "selection.yaml"))
     for ours, theirs in zip(kernels, written, strict=True):

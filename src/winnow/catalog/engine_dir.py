@@ -23,8 +23,10 @@ class EngineDir:
 
     @property
     def selection_file(self) -> Path:
-        """The authored selection."""
-        return self.root / "selection.yaml"
+        """The authored selection: `selection.yaml`, or `selection.yaml.gz` where only that is there."""
+        plain = self.root / "selection.yaml"
+        packed = plain.with_name("selection.yaml.gz")
+        return packed if packed.is_file() and not plain.is_file() else plain
 
     @property
     def catalog(self) -> Path:

@@ -1,91 +1,47 @@
-"""Registry → variants: every cell, candidate and knob set ends as selected or refused, with its reason."""
+"""Registry → variants: every cell, candidate and knob set ends as selected, refused or over budget, with its reason."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from itertools import groupby, islice
+from typing import Any
 
-from winnow.catalog.cells import CellWalk, crossed, load_registry
-from winnow.catalog.header import Specialization
+from winnow.catalog.budget import CellKey, Meter
+from winnow.catalog.cells import CellWalk, crossed, load_registry, shown_cell
+from winnow.catalog.enumeration import Enumeration, LedgerEntry, Outcome, Variant
 from winnow.catalog.manifest import LoadedManifest
-from winnow.errors import InputError, Refused, nearest
+from winnow.catalog.project import not_projected, observed_metadata, plain_spec
+from winnow.errors import InputError, nearest
 from winnow.identity import spec_identity
 from winnow.strict import Key
 
-Outcome = Literal["selected", "refused", "duplicate"]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One kernel that the registry offers: who builds it, for which cell, and its spec as plain data."""
-
-    candidate: str
-    algorithm: str
-    arch: str
-    priority: int
-    cell: Mapping[str, Any]
-    spec: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-    identity: str
-
-
-@dataclass(frozen=True)
-class LedgerEntry:
-    """What became of one (cell, candidate, knob set)."""
-
-    arch: str
-    candidate: str
-    cell: Mapping[str, Any]
-    knobs: Mapping[str, Any]
-    outcome: Outcome
-    reason: str
-
-
-@dataclass(frozen=True)
-class Enumeration:
-    """The variants that were selected, in a stable order, and what became of everything that was asked."""
-
-    variants: tuple[Variant, ...]
-    ledger: tuple[LedgerEntry, ...]
-
-    def counts(self) -> dict[str, int]:
-        """Entries of the ledger by outcome; the sum is everything that was asked."""
-        counted = Counter(entry.outcome for entry in self.ledger)
-        return {outcome: counted[outcome] for outcome in ("selected", "refused", "duplicate")}
-
 
 def enumerate_variants(loaded: LoadedManifest, *, space: str | None = None) -> Enumeration:
+    """`walk_registry`, within the budget.
+
+    Raises:
+        InputError: as `walk_registry` does.
+        Refused: the budget says no.
+    """
+    enumeration = walk_registry(loaded, space=space)
+    if enumeration.over is not None:
+        raise enumeration.over
+    return enumeration
+
+
+def walk_registry(loaded: LoadedManifest, *, space: str | None = None) -> Enumeration:
     """Walk the registry as the manifest's `enumerate:` says; `space` overrides its `space`.
 
     Raises:
-        InputError: a candidate pattern or slice rule that matches nothing, a candidate that raises.
-        Refused: the budget says no.
+        InputError: a candidate pattern, slice rule or allowance that matches nothing; a candidate that raises, or that
+            admits a request and builds no spec for it; a spec field that varies and cannot be projected.
     """
     walk = CellWalk(loaded, load_registry(loaded))
     enumeration = _Enumerator(walk, space or loaded.manifest.enumerate.space).run()
     _check_bindings(loaded, enumeration)
-    _check_budget(loaded, enumeration)
+    _check_projection(loaded, enumeration)
     return enumeration
-
-
-def observed_metadata(spec: Any, part: Specialization) -> dict[str, Any]:
-    """What the metadata of a kernel built from `spec` must say, read from the spec by the declared bindings.
-
-    A field that this spec's class does not have is left out: the declared default stands for it.
-    """
-    metadata: dict[str, Any] = {}
-    for name in part.metadata_fields:
-        binding = part.bindings[name]
-        source = binding.field or binding.method or ""
-        if not hasattr(spec, source):
-            continue
-        value = getattr(spec, source)
-        value = value() if binding.method else value
-        metadata[name] = part.spelled(name, int(value) if isinstance(value, bool) else value)
-    return metadata
 
 
 class _Enumerator:
@@ -96,6 +52,7 @@ class _Enumerator:
         self.loaded = walk.loaded
         self.plan = walk.plan
         self.space = space
+        self.meter = Meter(walk.loaded)
         self.variants: list[Variant] = []
         self.ledger: list[LedgerEntry] = []
         self.seen: set[tuple[str, str, str]] = set()
@@ -113,55 +70,112 @@ class _Enumerator:
                         "this slice rule matches no candidate and cell",
                         place=self.loaded.place("enumerate", "slice", i),
                     )
-        return Enumeration(tuple(self.variants), tuple(self.ledger))
+        self.meter.check_allowances()
+        return Enumeration(tuple(self.variants), tuple(self.ledger), self.meter.refusal(), tuple(self.meter.allowed()))
 
     def cell(self, candidate: Any, arch: str, cell: Mapping[str, Any]) -> None:
-        request = self.walk.request(candidate, arch, cell)
-        admitted, reason = self.walk.ask(candidate, cell, {}, lambda: candidate.admits(request))
-        if not admitted:
+        reason = self.walk.not_reached(candidate)
+        if reason is not None:
             self.note(arch, candidate, cell, {}, "refused", reason)
             return
-        for knobs, spec in self.points(candidate, arch, cell, request):
-            if isinstance(spec, str):
-                self.note(arch, candidate, cell, knobs, "refused", spec)
-                continue
-            identity = spec_identity(spec)
-            key = (candidate.name, arch, identity)
-            if key in self.seen:
-                self.note(arch, candidate, cell, knobs, "duplicate", f"the same spec as another knob set ({identity})")
-                continue
-            self.seen.add(key)
-            self.note(arch, candidate, cell, knobs, "selected", "")
-            self.variants.append(
-                Variant(
-                    candidate=candidate.name,
-                    algorithm=candidate.algorithm,
-                    arch=arch,
-                    priority=candidate.priority,
-                    cell=dict(cell),
-                    spec=asdict(spec),
-                    metadata=observed_metadata(spec, self.loaded.manifest.specialization),
-                    identity=identity,
-                )
+        request = self.walk.request(candidate, arch, cell)
+        reason = self.walk.admits(candidate, cell, {}, request)
+        if reason is not None:
+            self.note(arch, candidate, cell, {}, "refused", reason)
+            return
+        points = self.points(candidate, arch, cell, request)
+        if self.space == "full":
+            self.full(candidate, arch, cell, request, points)
+            return
+        for knobs, spec in points:
+            self.point(candidate, arch, cell, knobs, spec)
+
+    def full(
+        self,
+        candidate: Any,
+        arch: str,
+        cell: Mapping[str, Any],
+        request: Any,
+        points: Iterator[tuple[Mapping[str, Any], Any]],
+    ) -> None:
+        """Ask about points while there is room; the rest of a space is counted, for it may be too large to list."""
+        total, asked = self.walk.ask(candidate, cell, {}, self.walk.space(candidate, cell, request).count), 0
+        while asked < total and self.meter.room(_key(arch, candidate, cell)):
+            for knobs, spec in islice(points, 1):
+                self.point(candidate, arch, cell, knobs, spec)
+            asked += 1
+        if asked < total:
+            reason = "the budget has no room; not asked one by one"
+            self.note(arch, candidate, cell, {}, "over budget", reason, points=total - asked)
+            self.meter.count(_key(arch, candidate, cell), total - asked)
+
+    def point(self, candidate: Any, arch: str, cell: Mapping[str, Any], knobs: Mapping[str, Any], spec: Any) -> None:
+        if isinstance(spec, str):
+            self.note(arch, candidate, cell, knobs, "refused", spec)
+            return
+        identity = self.walk.ask(candidate, cell, knobs, lambda: spec_identity(spec))
+        if (candidate.name, arch, identity) in self.seen:
+            self.note(arch, candidate, cell, knobs, "duplicate", f"the same spec as another knob set ({identity})")
+            return
+        self.seen.add((candidate.name, arch, identity))
+        room = self.meter.room(_key(arch, candidate, cell))
+        self.meter.count(_key(arch, candidate, cell))
+        if not room:
+            self.note(arch, candidate, cell, knobs, "over budget", "the budget has no room")
+            return
+        accessors, part = self.plan.accessors, self.loaded.manifest.specialization
+        plain = self.walk.ask(candidate, cell, knobs, lambda: plain_spec(spec, accessors))
+        metadata = self.walk.ask(candidate, cell, knobs, lambda: observed_metadata(spec, part, accessors))
+        self.note(arch, candidate, cell, knobs, "selected", "")
+        self.variants.append(
+            Variant(
+                candidate=candidate.name,
+                algorithm=candidate.algorithm,
+                arch=arch,
+                priority=candidate.priority,
+                builder=self.walk.builder(candidate),
+                cell=dict(cell),
+                spec=plain,
+                metadata=metadata,
+                identity=identity,
             )
+        )
 
     def points(
         self, candidate: Any, arch: str, cell: Mapping[str, Any], request: Any
     ) -> Iterator[tuple[Mapping[str, Any], Any]]:
         """(knobs, spec) for each point of the space; in place of the spec the reason why it was refused."""
         if self.space == "production":
-            for spec in self.walk.ask(candidate, cell, {}, lambda: list(candidate.sweep_space(request))):
+            for spec in self.walk.swept(candidate, cell, request):
                 yield dict(getattr(spec, "knobs", ())), spec
             return
-        for knobs in self.knob_sets(candidate, arch, cell, request):
-            yield knobs, self.walk.pinned(candidate, cell, request, knobs)
-
-    def knob_sets(
-        self, candidate: Any, arch: str, cell: Mapping[str, Any], request: Any
-    ) -> Iterator[Mapping[str, Any]]:
         if self.space == "full":
-            yield from self.walk.ask(candidate, cell, {}, lambda: candidate.space(request).enumerate())
+            space = self.walk.space(candidate, cell, request)
+            listed = self.walk.ask(candidate, cell, {}, lambda: iter(space.enumerate()))
+            while (knobs := self.walk.ask(candidate, cell, {}, lambda: next(listed, None))) is not None:
+                yield knobs, self.walk.pinned(candidate, cell, request, knobs)
             return
+        for knobs in self.authored(candidate, arch, cell, request):
+            if self.walk.takes_pins:
+                yield knobs, self.walk.pinned(candidate, cell, request, knobs)
+            else:
+                yield from self.chosen(candidate, cell, request, knobs)
+
+    def chosen(
+        self, candidate: Any, cell: Mapping[str, Any], request: Any, knobs: Mapping[str, Any]
+    ) -> Iterator[tuple[Mapping[str, Any], Any]]:
+        """Where requests cannot pin knobs: the production specs that have these values."""
+        found = [
+            spec
+            for spec in self.walk.swept(candidate, cell, request)
+            if all(hasattr(spec, name) and getattr(spec, name) == value for name, value in knobs.items())
+        ]
+        yield from ((knobs, spec) for spec in found)
+        if not found:
+            yield knobs, f"no spec of the sweep space has {shown_cell(knobs)}"
+
+    def authored(self, candidate: Any, arch: str, cell: Mapping[str, Any], request: Any) -> Iterator[Mapping[str, Any]]:
+        """The knob sets that the manifest's slice rules say for a cell."""
         known = {**cell, "arch": arch, "algorithm": candidate.algorithm}
         for i, rule in enumerate(self.plan.slice):
             for name in rule.when:
@@ -189,7 +203,7 @@ class _Enumerator:
         """A knob that the candidate's space does not have is a mistake, not a point that a rule refuses."""
         if getattr(candidate, "space", None) is None:
             return
-        known = self.walk.ask(candidate, cell, {}, lambda: candidate.space(request).knobs)
+        known = self.walk.space(candidate, cell, request).knobs
         for name in (name for point in points for name in point):
             if name not in known:
                 raise InputError(
@@ -204,8 +218,13 @@ class _Enumerator:
         knobs: Mapping[str, Any],
         outcome: Outcome,
         reason: str,
+        points: int = 1,
     ) -> None:
-        self.ledger.append(LedgerEntry(arch, candidate.name, dict(cell), dict(knobs), outcome, reason))
+        self.ledger.append(LedgerEntry(arch, candidate.name, dict(cell), dict(knobs), outcome, reason, points))
+
+
+def _key(arch: str, candidate: Any, cell: Mapping[str, Any]) -> CellKey:
+    return CellKey(arch, candidate.name, tuple(cell.items()))
 
 
 def _check_bindings(loaded: LoadedManifest, enumeration: Enumeration) -> None:
@@ -222,18 +241,16 @@ def _check_bindings(loaded: LoadedManifest, enumeration: Enumeration) -> None:
             )
 
 
-def _check_budget(loaded: LoadedManifest, enumeration: Enumeration) -> None:
-    budget = loaded.manifest.enumerate.budget
-    place = loaded.place("enumerate", "budget")
-    cure = "narrow the slice, or raise the budget"
-    if budget.kernels is not None and len(enumeration.variants) > budget.kernels:
-        raise Refused(f"{len(enumeration.variants)} kernels, the budget is {budget.kernels}", place=place, cure=cure)
-    cells = Counter((v.arch, v.candidate, tuple(v.cell.items())) for v in enumeration.variants)
-    for (arch, candidate, cell), count in cells.items():
-        if budget.per_cell is not None and count > budget.per_cell:
-            shown = ", ".join(f"{name}={value}" for name, value in cell)
-            raise Refused(
-                f"{count} kernels of {candidate} on {arch} in the cell {shown}, the budget is {budget.per_cell}",
-                place=place,
-                cure=cure,
+def _check_projection(loaded: LoadedManifest, enumeration: Enumeration) -> None:
+    """What varies between kernels of one candidate on one arch must show in their metadata."""
+    part = loaded.manifest.specialization
+    for (arch, candidate), group in groupby(enumeration.variants, key=lambda v: (v.arch, v.candidate)):
+        members = list(group)
+        name = not_projected([v.spec for v in members], [v.metadata for v in members], part)
+        if name is not None:
+            raise InputError(
+                f"candidate {candidate}: {name} varies on {arch} and no metadata field is bound to it, so kernels that "
+                f"differ in it only would be one to every matcher (cell {shown_cell(members[0].cell)})",
+                place=loaded.place("specialization", "bindings"),
+                cure=f"declare {name} in kmd_fields and in specialization, with a binding {{field: {name}}}",
             )

@@ -14,23 +14,33 @@ from winnow.identity import canonical_json
 Record = dict[str, Any]
 
 
-def factorise(kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str] = ()) -> list[Record]:
+def factorise(
+    kernels: Sequence[Kernel],
+    part: Specialization,
+    cell_fields: Collection[str] = (),
+    policy_knobs: Collection[str] = (),
+) -> list[Record]:
     """The packs of a selection that expands to exactly these kernels, in this order.
 
     Spec fields named in `cell_fields` stay in the shapes; where none is named, the split with the fewest lines wins.
-    A pack that the compact form cannot express is written out kernel by kernel.
+    Metadata of a policy knob that a spec lacks is stated by the shapes, under `resolved`, or by the arms. A pack that
+    the compact form cannot express is written out kernel by kernel.
     """
-    return [_pack(list(members), part, cell_fields) for _, members in groupby(kernels, key=lambda k: k.pack)]
+    return [
+        _pack(list(members), part, cell_fields, policy_knobs) for _, members in groupby(kernels, key=lambda k: k.pack)
+    ]
 
 
-def _pack(kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str]) -> Record:
+def _pack(
+    kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str], policy_knobs: Collection[str]
+) -> Record:
     first = kernels[0]
     arch = list(dict.fromkeys(name for kernel in kernels for name in kernel.arch))
     head: Record = {"name": first.pack, "arch": arch}
     shared = _one((dict(k.source), k.priority, list(k.arch)) for k in kernels) and list(first.arch) == arch
     if shared:
         runs = [list(run) for _, run in groupby(kernels, key=lambda k: (tuple(k.spec), tuple(k.metadata)))]
-        groups = [_group(run, part, cell_fields) for run in runs]
+        groups = [_group(run, part, cell_fields, policy_knobs) for run in runs]
         if all(group is not None for group in groups):
             return {**head, "kernel_defaults": {**first.source, "priority": first.priority}, "variants": groups}
     return {**head, "kernels": [_plain(kernel, arch) for kernel in kernels]}
@@ -47,7 +57,9 @@ def _plain(kernel: Kernel, arch: list[str]) -> Record:
     }
 
 
-def _group(kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str]) -> Record | None:
+def _group(
+    kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str], policy_knobs: Collection[str]
+) -> Record | None:
     order = list(kernels[0].spec)
     values = [{**k.spec, **{f"md_{name}": value for name, value in k.metadata.items()}} for k in kernels]
     template = infer_template([kernel.name for kernel in kernels], values)
@@ -76,9 +88,11 @@ def _group(kernels: Sequence[Kernel], part: Specialization, cell_fields: Collect
         shape = {name: first.spec[name] for name in shaped}
         shape |= {"resolved": {name: first.metadata[name] for name in resolved}} if resolved else {}
         shapes.append({**shape, "knobs": names[key]})
+    policy = [name for name in stated if name in policy_knobs and name not in order]
     return {
         "name": template.text,
         "metadata": list(kernels[0].metadata),
+        **({"policy_knobs": policy} if policy else {}),
         "spec_order": order,
         "spec_defaults": {name: kernels[0].spec[name] for name in constant},
         "knob_sets": knob_sets,

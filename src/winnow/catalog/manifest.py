@@ -8,61 +8,11 @@ from typing import Any, Literal
 
 from pydantic import Field, model_serializer, model_validator
 
-from winnow.catalog.descriptors import Scalar
+from winnow.catalog.enumerate_section import Coverage, Enumerate
 from winnow.catalog.header import Header, header_problem
 from winnow.errors import InputError, Place, nearest
 from winnow.strict import Document, Key, StrictModel, load_yaml, validate
 from winnow.tuning.expression import parse
-
-Values = dict[str, Scalar]
-Crossed = dict[str, Scalar | list[Scalar] | list[Values]]
-
-
-class Candidates(StrictModel):
-    """Which of the registry's candidates an engine takes, by arch, algorithm and name pattern."""
-
-    arch: list[str]
-    algorithm: str = "auto"
-    names: list[str] = Field(default_factory=lambda: ["*"])
-
-
-class BuilderRef(StrictModel):
-    """Where a candidate's builder lives: module and function."""
-
-    source: str
-    builder: str
-
-
-class SliceRule(StrictModel):
-    """Authored knob values for the cells that `when` describes; lists in a knob set are crossed."""
-
-    when: dict[str, Scalar] = Field(default_factory=dict)
-    candidate: str = "*"
-    knobs: list[Crossed]
-
-
-class Budget(StrictModel):
-    """How many kernels are too many."""
-
-    kernels: int | None = None
-    per_cell: int | None = None
-
-
-class Enumerate(StrictModel):
-    """How the registry is walked."""
-
-    registry: str
-    request: str
-    candidates: Candidates
-    builders: dict[str, BuilderRef]
-    pin: Values = Field(default_factory=dict)
-    fixed: Values = Field(default_factory=dict)
-    cells: list[Crossed]
-    field_map: dict[str, list[str]] = Field(default_factory=dict)
-    space: Literal["slice", "production", "full"] = "slice"
-    slice: list[SliceRule] = Field(default_factory=list)
-    budget: Budget = Budget()
-
 
 _OPERATORS = ("equal", "any", "multiple_of", "at_most")
 
@@ -154,6 +104,7 @@ class Manifest(Header):
 
     family: str
     enumerate: Enumerate
+    coverage: Coverage = Coverage()
     match: dict[str, Comparison]
     launch_surface: LaunchSurface
     sweep: Sweep = Sweep()
@@ -215,6 +166,8 @@ def _check_names(loaded: LoadedManifest) -> None:
         if name not in declared:
             raise InputError(f'"{name}" is not a kmd field', place=loaded.place(*path), cure=nearest(name, declared))
 
+    for name in manifest.enumerate.accessors:
+        known(name, "enumerate", "accessors", name)
     for field, rule in manifest.match.items():
         if rule.operator != "any":
             known(rule.against(field), "match", field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import Field
 from winnow.catalog.descriptors import Scalar
 from winnow.catalog.header import Header, header_problem
 from winnow.errors import InputError
+from winnow.files import write_atomic
 from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
 from winnow.targets.arches import check_arch
 
@@ -80,6 +82,11 @@ def load_selection(path: Path) -> LoadedSelection:
         InputError: unreadable, malformed, an unknown or duplicate key, an inconsistent header.
     """
     return _checked(load_yaml(path))
+
+
+def write_selection(path: Path, text: str) -> None:
+    """Write a selection's text, compressed where the name ends in `.gz`: the same bytes for the same text."""
+    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
 
 
 def parse_selection(text: str, file: str) -> LoadedSelection:

@@ -9,7 +9,16 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 _INLINE_PARENTS = (("bindings",), ("vocabulary",))
-_INLINE = ("arch", "metadata", "spec_order", "metadata_fields", "matcher_only_fields", "knobs", "behavior_notes")
+_INLINE = (
+    "arch",
+    "metadata",
+    "spec_order",
+    "metadata_fields",
+    "matcher_only_fields",
+    "knobs",
+    "behavior_notes",
+    "policy_knobs",
+)
 
 
 def selection_text(record: dict[str, Any]) -> str:

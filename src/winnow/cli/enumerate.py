@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Annotated, Literal
 import typer
 
 from winnow.catalog.author import author, kernels_of
+from winnow.catalog.comments import keep_comments
 from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import Enumeration, enumerate_variants
+from winnow.catalog.enumerate import walk_registry
+from winnow.catalog.enumeration import Enumeration
 from winnow.catalog.manifest import Manifest
+from winnow.catalog.selection import write_selection
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.files import write_atomic
+from winnow.files import read_text
 
 
 def command(
@@ -29,30 +33,53 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     engine = EngineDir(manifest)
-    enumeration = enumerate_variants(engine.manifest, space=space)
+    enumeration = walk_registry(engine.manifest, space=space)
     target = output or engine.selection_file
-    write_atomic(target, selection_of(engine.manifest.manifest, enumeration))
     if as_json:
-        print_json({"selection": str(target), "counts": enumeration.counts(), "ledger": ledger(enumeration)})
-        return 0
-    counts = enumeration.counts()
-    print(f"{target}: {counts['selected']} kernels of {sum(counts.values())} points")
-    print(table((reason, count) for reason, count in refusals(enumeration)))
+        print_json({"selection": None if enumeration.over else str(target), **document(enumeration)})
+    else:
+        print_ledger(enumeration)
+    if enumeration.over is not None:
+        raise enumeration.over
+    text = selection_of(engine.manifest.manifest, enumeration)
+    lost: list[str] = []
+    if target.is_file():
+        text, lost = keep_comments(read_text(target), text, str(target))
+    write_selection(target, text)
+    for comment in lost:
+        print(f"winnow: {target}: what this comment stood at is gone: {comment}", file=sys.stderr)
+    if not as_json:
+        print(f"{target}: {len(enumeration.variants):,} kernels")
     return 0
 
 
 def selection_of(manifest: Manifest, enumeration: Enumeration) -> str:
     """The text of the selection that holds what was enumerated."""
     cell_fields = {name for variant in enumeration.variants for name in variant.cell}
-    return author(manifest, kernels_of(manifest, enumeration.variants), cell_fields)
+    kernels = kernels_of(manifest, enumeration.variants)
+    return author(manifest, kernels, cell_fields, policy_knobs=manifest.enumerate.accessors)
 
 
-def ledger(enumeration: Enumeration) -> list[dict[str, object]]:
-    """The ledger as plain data."""
-    return [asdict(entry) for entry in enumeration.ledger]
+def document(enumeration: Enumeration) -> dict[str, object]:
+    """Counts and ledger as plain data."""
+    return {
+        "counts": enumeration.counts(),
+        "over_budget": None if enumeration.over is None else enumeration.over.message,
+        "allowed": [{**one.allowance.model_dump(), "kernels": one.kernels} for one in enumeration.allowed],
+        "ledger": [asdict(entry) for entry in enumeration.ledger],
+    }
 
 
-def refusals(enumeration: Enumeration) -> list[tuple[str, int]]:
-    """Reasons with how often each occurred, the most frequent first."""
-    counted = Counter(f"{entry.outcome}: {entry.reason}" for entry in enumeration.ledger if entry.outcome != "selected")
-    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+def print_ledger(enumeration: Enumeration) -> None:
+    """How many points ended how, and why; what the budget made an exception for."""
+    counts = enumeration.counts()
+    reasons: Counter[tuple[str, str]] = Counter()
+    for entry in enumeration.ledger:
+        if entry.reason:
+            reasons[entry.outcome, entry.reason] += entry.points
+    print(table([("asked", sum(counts.values())), *counts.items()]))
+    if reasons:
+        ordered = sorted(reasons.items(), key=lambda item: (list(counts).index(item[0][0]), -item[1], item[0][1]))
+        print(table((count, outcome, reason) for (outcome, reason), count in ordered))
+    for allowed in enumeration.allowed:
+        print(f"  allowed past the budget: {allowed}")

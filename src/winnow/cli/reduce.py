@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from winnow.catalog.author import author
+from winnow.catalog.cells import crossed
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.expand import expand
 from winnow.catalog.selection import load_selection
@@ -66,8 +67,9 @@ def reduce_engine(
     if apply_rules:
         gone = {name for rule in result.rules.rules for name in rule.drops}
     kernels = expand(engine.selection)
-    cells = {name for record in manifest.enumerate.cells for name in record}
-    text = author(engine.selection.selection, [kernel for kernel in kernels if kernel.name not in gone], cells)
+    cells = {name for record in manifest.enumerate.cells for point in crossed(record) for name in point}
+    kept = [kernel for kernel in kernels if kernel.name not in gone]
+    text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
     write_atomic(target / "selection.yaml", text)
     write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog")
     write_atomic(target / "decisions.json", pretty_json(result.as_dict()))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from winnow.catalog.cells import CellWalk, load_registry
 from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import observed_metadata
 from winnow.catalog.expand import Kernel, expand
+from winnow.catalog.project import observed_metadata, plain_spec
 from winnow.gates.verdict import Finding, Verdict, judged
 
 
@@ -29,14 +28,12 @@ def check(engine: EngineDir) -> Verdict:
 
 def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> str | None:
     """Why the registry does not offer this kernel, or None when it does."""
-    plan = engine.manifest.manifest.enumerate
-    names = {(ref.source, ref.builder): name for name, ref in plan.builders.items()}
-    candidate_name = names.get((str(kernel.source.get("source")), str(kernel.source.get("builder"))))
-    if candidate_name is None:
-        return f"no candidate of the manifest is built by {kernel.source.get('source')}:{kernel.source.get('builder')}"
+    source, builder = kernel.source.get("source"), kernel.source.get("builder")
     candidates = {candidate.name: candidate for candidate in walk.candidates(arch)}
-    if candidate_name not in candidates:
-        return f"the registry has no {candidate_name} here"
+    builders = {name: walk.builder(candidate) for name, candidate in candidates.items()}
+    candidate_name = next((n for n, ref in builders.items() if (ref.source, ref.builder) == (source, builder)), None)
+    if candidate_name is None:
+        return f"no candidate of the manifest is built by {source}:{builder}"
     candidate = candidates[candidate_name]
     reasons = []
     for cell in walk.cells():
@@ -46,9 +43,10 @@ def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> st
         if isinstance(answer, str):
             reasons.append(answer)
             continue
+        accessors, part = walk.plan.accessors, engine.manifest.manifest.specialization
         difference = _difference(
-            kernel, asdict(answer), observed_metadata(answer, engine.manifest.manifest.specialization)
-        )
+            kernel, plain_spec(answer, accessors), observed_metadata(answer, part, accessors)
+        ) or _other_id(kernel, answer)
         if difference is None:
             return None
         reasons.append(difference)
@@ -65,3 +63,15 @@ def _difference(kernel: Kernel, spec: Mapping[str, Any], metadata: Mapping[str, 
             if ours[name] != theirs[name] or type(ours[name]) is not type(theirs[name]):
                 return f"{what} field {name} is {ours[name]!r}, the registry says {theirs[name]!r}"
     return None
+
+
+def _other_id(kernel: Kernel, answer: Any) -> str | None:
+    """Whether the spec as it was selected has another tuning id than the registry's own, which says what it pins."""
+    own = getattr(answer, "tuning_id", None)
+    if own is None:
+        return None
+    try:
+        selected = type(answer)(**kernel.spec).tuning_id
+    except (TypeError, ValueError) as error:
+        return f"its spec is refused by {type(answer).__name__}: {error}"
+    return None if selected == own else f"its tuning id is {selected}, the registry says {own}"
