@@ -1,9 +1,9 @@
 /* Attention for a few queries: the rows of one key head (its query heads times their queries) share each key.
  *
- * Lanes are elements of a head. GROUP_ROWS rows meet BLOCK_N keys at a time, with a running softmax: first the scores, VEC
- * keys by REG_M rows at once; then the weights; then the values, REG_V vectors of a head for all rows at once. So
- * keys and values come from memory once for each GROUP_ROWS rows. Where there are fewer rows the last one is repeated, and
- * its copies are not stored. A row that sees no key at all yields zeros.
+ * Lanes are elements of a head. GROUP_ROWS rows meet BLOCK_N keys at a time, with a running softmax: first the
+ * scores, VEC keys by REG_M rows at once; then the weights; then the values, REG_V vectors of a head for all rows at
+ * once. So keys and values come from memory once for each GROUP_ROWS rows. Where there are fewer rows the last one is
+ * repeated, and its copies are not stored. A row that sees no key at all yields zeros.
  *
  * The variant sets HEAD_SIZE, CAUSAL, MAX_Q, GROUP_ROWS, REG_M, REG_V, BLOCK_N, VEC, UNROLL, PREFETCH (keys ahead)
  * and EXP_POLY.
@@ -16,7 +16,7 @@ typedef struct {
     float scores[GROUP_ROWS][BLOCK_N];    /* then the weights of the keys */
     float maximum[GROUP_ROWS];
     float weight[GROUP_ROWS];
-    float rescale[GROUP_ROWS];   /* what the newest maximum makes of earlier sums */
+    float rescale[GROUP_ROWS];  /* what the newest maximum makes of earlier sums */
     ptrdiff_t sees[GROUP_ROWS]; /* how many keys of the sequence the row sees */
 } tile;
 
