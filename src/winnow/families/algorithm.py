@@ -26,6 +26,8 @@ class TunedSpec:
 
     ALGORITHM: ClassVar[str]
     ABI: ClassVar[str]
+    PLATFORM: ClassVar[str] = "cpu"
+    """The kind of target that the spec's kernels are written for: part of the digest."""
     CELL: ClassVar[tuple[str, ...]]
     TOKENS: ClassVar[Mapping[str, str]]
     """What stands before each field's value in the kernel's name; every field has one."""
@@ -55,7 +57,7 @@ class TunedSpec:
         """Digest of everything that shapes the kernel. The target is not part of it: one spec may suit several."""
         return config_key(
             abi=self.ABI,
-            arch="cpu",
+            arch=self.PLATFORM,
             path=self.ALGORITHM,
             variant=self.variant_id,
             knobs=self.knobs,
@@ -96,6 +98,9 @@ class Algorithm(Generic[S]):
     """Request → the value of every knob when none is pinned."""
     production: Callable[[Any], Iterable[Knobs]]
     """Request → knobs worth measuring, over the default; those that a rule refuses are passed over."""
+    arches: tuple[str, ...] = CPU_ARCHES
+    facts: Callable[[str], Knobs] = target_facts
+    """Target → what rules may read of it."""
 
     def space(self, request: Any) -> TuningSpace:
         """The whole space of the request's cell on its target."""
@@ -158,15 +163,15 @@ class Algorithm(Generic[S]):
         """Whether the kernel of `spec` can be built for `arch`, and why not."""
         if not isinstance(spec, self.spec_type):
             return False, f"{type(spec).__name__} is not a {self.spec_type.__name__}"
-        if arch not in CPU_ARCHES:
+        if arch not in self.arches:
             return False, f"{self.spec_type.ALGORITHM} is not written for {arch}"
-        values = dict(spec.items()) | target_facts(arch)
+        values = {**dict(spec.items()), **self.facts(arch)}
         reason = self._refusal(values, self.kernel_rules)
         return reason is None, reason or ""
 
     def _given(self, request: Any) -> dict[str, Any]:
         names = (*self.spec_type.CELL, *self.sizes)
-        return {name: getattr(request, name) for name in names} | target_facts(request.arch)
+        return {**{name: getattr(request, name) for name in names}, **self.facts(request.arch)}
 
     def _refusal(self, values: Knobs, rules: tuple[Rule, ...]) -> str | None:
         for axis in self.axes:
