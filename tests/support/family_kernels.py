@@ -10,7 +10,8 @@ from winnow.compilers.c import compile_c
 from winnow.compilers.toolchain import Toolchain
 from winnow.devices.cpu import CpuDevice
 from winnow.devices.device import Module
-from winnow.engine.execution import Correctness, Execution
+from winnow.engine.correctness import Correctness
+from winnow.engine.execution import Execution
 from winnow.families.adapter import FamilyAdapter
 from winnow.graphs.model import Graph, Node, Tensor
 

@@ -98,7 +98,7 @@ def load_engine(archive: Path, arch: str) -> Engine:
         )
     if not kernels:
         raise InputError("the shard holds no kernels", place=Place(str(shard.root)))
-    return Engine(ued.name, arch, _best_tier(kernels), behaves, ued.sort_kernel_catalog is not None)
+    return Engine(ued.name, arch, _best_tier(kernels), behaves, ued.ranked)
 
 
 def _best_tier(kernels: list[PackedKernel]) -> tuple[PackedKernel, ...]:

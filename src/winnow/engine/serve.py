@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import median_high
 
 from winnow.devices.device import Device, DeviceFault
-from winnow.engine.execution import Correctness, Execution
+from winnow.engine.correctness import Correctness, failed
+from winnow.engine.execution import Execution
 from winnow.engine.load import Engine, PackedKernel
 from winnow.errors import Refused
 from winnow.families.adapter import Declined, Problem
@@ -62,5 +63,5 @@ def run_kernel(
             return Served(kernel, correctness, None)
         samples = execution.time(module, grid, min_seconds=min_seconds, max_launches=max_launches)
     except DeviceFault as fault:
-        return Served(kernel, Correctness("failed", str(fault), float("inf"), float("inf")), None)
+        return Served(kernel, failed(str(fault)), None)
     return Served(kernel, correctness, median_high(samples))
