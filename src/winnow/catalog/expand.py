@@ -19,6 +19,7 @@ from winnow.catalog.selection import (
 )
 from winnow.errors import InputError, Place, nearest
 from winnow.strict import Key
+from winnow.targets.tiers import covers
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Kernel:
     metadata: Mapping[str, Any]
     priority: int
     place: Place
+    discriminator: str | None = None
+    """What tells its pack from the engine's other packs by the graph alone."""
 
     @property
     def kernel_source(self) -> dict[str, Any]:
@@ -49,8 +52,9 @@ def expand(loaded: LoadedSelection) -> tuple[Kernel, ...]:
     """
     expansion = _Expansion(loaded)
     kernels: list[Kernel] = []
+    seen: dict[str, Place] = {}
     for i, pack in enumerate(loaded.selection.packs):
-        seen: dict[str, Place] = {}
+        before = len(seen)
         for kernel in expansion.pack(pack, ("packs", i)):
             if kernel.name in seen:
                 raise InputError(
@@ -60,7 +64,7 @@ def expand(loaded: LoadedSelection) -> tuple[Kernel, ...]:
                 )
             seen[kernel.name] = kernel.place
             kernels.append(kernel)
-        if not seen:
+        if len(seen) == before:
             raise InputError(f'pack "{pack.name}" has no kernels', place=loaded.document.place("packs", i))
     return tuple(kernels)
 
@@ -106,6 +110,7 @@ class _Expansion:
                     metadata=metadata,
                     priority=defaults.get("priority", 0),
                     place=self.document.place(*at, "knob_sets", shape["knobs"], j) if "knobs" in shape else place,
+                    discriminator=pack.discriminator,
                 )
 
     def arms(self, group: VariantGroup, shape: Mapping[str, Any], at: tuple[Key, ...], i: int) -> list[dict[str, Any]]:
@@ -212,10 +217,11 @@ class _Expansion:
         source = {k: v for k, v in kernel.kernel_source.items() if k != "spec"}
         arch = pack.arch if kernel.arch is None else kernel.arch
         for name in arch:
-            if name not in pack.arch:
+            if not covers(pack.arch, [name]):
                 raise InputError(f'arch "{name}" is not one of the pack\'s {pack.arch}', place=place)
         spec = kernel.kernel_source.get("spec", {})
-        return Kernel(kernel.name, pack.name, tuple(arch), source, spec, metadata, kernel.priority, place)
+        priority = kernel.priority
+        return Kernel(kernel.name, pack.name, tuple(arch), source, spec, metadata, priority, place, pack.discriminator)
 
 
 def _token(value: Any) -> Any:

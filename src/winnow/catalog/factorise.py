@@ -37,6 +37,8 @@ def _pack(
     first = kernels[0]
     arch = list(dict.fromkeys(name for kernel in kernels for name in kernel.arch))
     head: Record = {"name": first.pack, "arch": arch}
+    if first.discriminator is not None:
+        head["discriminator"] = first.discriminator
     shared = _one((dict(k.source), k.priority, list(k.arch)) for k in kernels) and list(first.arch) == arch
     if shared:
         runs = [list(run) for _, run in groupby(kernels, key=lambda k: (tuple(k.spec), tuple(k.metadata)))]

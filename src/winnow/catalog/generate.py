@@ -3,74 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
-from winnow.catalog.descriptors import Kdp, Kmd, NativeSymbol, Udd, Ued, Uhd, UhdNative, Ukd, Umd
+from winnow.catalog.descriptors import VERSION, Kdp, Kmd, NativeSymbol, Udd, Ued, Uhd, UhdNative, Ukd, Umd
+from winnow.catalog.duplicates import distinct
 from winnow.catalog.expand import Kernel
-from winnow.catalog.manifest import Manifest
+from winnow.catalog.header import Header
+from winnow.catalog.manifest import Manifest, slug_of
+from winnow.catalog.minting import FRESH, KeptIds, Kind
+from winnow.catalog.prechecks import draft_of, precheck
 from winnow.catalog.tree import Catalog
-from winnow.errors import InputError, Refused
-from winnow.identity import canonical_json, descriptor_id
-from winnow.targets.tiers import compete
+from winnow.errors import InputError
 
 
-def generate(manifest: Manifest, kernels: Sequence[Kernel]) -> Catalog:
-    """The descriptors of an engine.
+def generate(header: Header, kernels: Sequence[Kernel], kept: KeptIds = FRESH) -> Catalog:
+    """The descriptors of an engine. A kernel that repeats an earlier one in everything but its name is left out.
+
+    Of a header that is a manifest the engine's descriptor carries what Winnow's own engine needs (`x-winnow`).
 
     Raises:
-        InputError: a `-1` that stands for "not set".
+        InputError: no kernels, or the first thing that the pre-mint checks find.
         Refused: two kernels that compete on some device have the same completed metadata (a loader would drop the
             whole engine).
     """
-    engine, slug = manifest.engine, manifest.slug
-    symbols = f"{engine.native_symbol_namespace or engine.name.partition(':')[0]}.{slug}"
+    if not kernels:
+        raise InputError("there are no kernels to generate descriptors of")
+    precheck(draft_of(header, kernels))
+    return _Generator(header, kept).catalog(distinct(header.kmd_fields, kernels))
 
-    def ids(kind: str, name: str) -> dict[str, str]:
-        return {"id": descriptor_id(engine.name, kind, name), "name": name}
 
-    kmd = Kmd(**ids("kmd", engine.name), fields=manifest.kmd_fields)
-    uhd = Uhd(
-        **ids("uhd", f"{engine.name} score"),
-        adapter="native",
-        objective="max",
-        native=UhdNative(symbol=f"{symbols}.score"),
-    )
-    ranked = engine.heuristic == "native"
-    ued = Ued(
-        **ids("ued", engine.name),
-        sdk_version=engine.sdk_version,
-        graph_match=NativeSymbol(native=f"{symbols}.graph_match"),
-        metadata=kmd.id,
-        sort_kernel_catalog={"default": uhd.id} if ranked else None,
-        knobs=list(engine.knobs),
-        behavior_notes=list(engine.behavior_notes),
-        **{"x-winnow": _extension(manifest)},
-    )
-    umd = Umd(**ids("umd", f"{engine.name} kernel match"), scope="kernel", match_symbol=f"{symbols}.kernel_match")
-    udd = Udd(**ids("udd", f"{engine.name} dispatch"), dispatch_symbol=f"{symbols}.dispatch")
-    packs = [
-        Kdp(
-            **ids("kdp", f"{engine.name} {name}"),
-            matchers=[umd.id],
+def symbols_of(header: Header) -> str:
+    """The prefix of an engine's native symbols: `<namespace>.<snake case of the local name>`."""
+    namespace = header.engine.native_symbol_namespace or header.engine.name.partition(":")[0]
+    return f"{namespace}.{slug_of(header.engine.name)}"
+
+
+def discriminator_symbol(header: Header, discriminator: str) -> str:
+    """The symbol that says whether a graph is one for the packs of this discriminator."""
+    return f"{symbols_of(header)}.{discriminator}_match"
+
+
+class _Generator:
+    """One engine's header, and where ids come from."""
+
+    def __init__(self, header: Header, kept: KeptIds) -> None:
+        self.header, self.kept = header, kept
+        self.engine, self.slug, self.symbols = header.engine, slug_of(header.engine.name), symbols_of(header)
+
+    def ids(self, kind: Kind, name: str, key: str | None = None) -> dict[str, Any]:
+        return {"version": VERSION, "id": self.kept.mint(self.engine.name, kind, name, key), "name": name}
+
+    def catalog(self, kernels: Sequence[Kernel]) -> Catalog:
+        name, ranked = self.engine.name, self.engine.heuristic == "native"
+        kmd = Kmd(**self.ids("kmd", name, ""), fields=self.header.kmd_fields)
+        score, match, dispatch = (f"{self.symbols}.{hook}" for hook in ("score", "kernel_match", "dispatch"))
+        uhd = Uhd(
+            **self.ids("uhd", f"{name} score", score),
+            adapter="native",
+            objective="max",
+            native=UhdNative(symbol=score),
+        )
+        ued = self.ued(kmd, uhd if ranked else None)
+        umd = Umd(**self.ids("umd", f"{name} kernel match", match), scope="kernel", match_symbol=match)
+        udd = Udd(**self.ids("udd", f"{name} dispatch", dispatch), dispatch_symbol=dispatch)
+        packs = draft_of(self.header, kernels).packs
+        operations = {disc: self.operation(disc) for _, members in packs if (disc := members[0].discriminator)}
+        kdps: list[tuple[str, Kdp]] = []
+        for pack, members in packs:
+            told_apart = [operations[disc].id] if (disc := members[0].discriminator) else []
+            stem = self.slug if len(packs) == 1 else f"{self.slug}_{pack}"
+            kdps.append((f"{stem}.kdp.json", self.kdp(pack, members, [*told_apart, umd.id], ued, kmd, udd)))
+        return Catalog(
+            kmd=(f"{self.slug}.kmd.json", kmd),
+            ued=(f"{self.slug}.ued.json", ued),
+            umds=(
+                ("kernel_dtype_matches_graph.umd.json", umd),
+                *((f"operation_is_{disc}.umd.json", found) for disc, found in operations.items()),
+            ),
+            udds=((f"{self.slug}.udd.json", udd),),
+            uhds=((f"{self.slug}.uhd.json", uhd),) if ranked else (),
+            kdps=tuple(kdps),
+        )
+
+    def ued(self, kmd: Kmd, uhd: Uhd | None) -> Ued:
+        extension: dict[str, Any] = {}
+        if isinstance(self.header, Manifest):
+            extension["x-winnow"] = _extension(self.header)
+        return Ued(
+            **self.ids("ued", self.engine.name, ""),
+            sdk_version=self.engine.sdk_version,
+            graph_match=NativeSymbol(native=f"{self.symbols}.graph_match"),
+            metadata=kmd.id,
+            sort_kernel_catalog=None if uhd is None else {"default": uhd.id},
+            knobs=list(self.engine.knobs),
+            behavior_notes=list(self.engine.behavior_notes),
+            **extension,
+        )
+
+    def operation(self, discriminator: str) -> Umd:
+        symbol = discriminator_symbol(self.header, discriminator)
+        name = f"{self.engine.name} operation is {discriminator}"
+        return Umd(**self.ids("umd", name, symbol), scope="graph", match_symbol=symbol)
+
+    def kdp(self, pack: str, members: Sequence[Kernel], matchers: list[str], ued: Ued, kmd: Kmd, udd: Udd) -> Kdp:
+        arch = _arches(members)
+        return Kdp(
+            **self.ids("kdp", f"{self.engine.name.partition(':')[0]}:{pack}"),
+            matchers=matchers,
             engine=ued.id,
             dispatch=udd.id,
-            provenance={"specialization_contract": _contract(manifest, ued.id, kmd.id)},
-            kernelDescriptors=[_descriptor(engine.name, kernel) for kernel in members],
-            arch=_arches(members),
+            provenance={"specialization_contract": _contract(self.header, ued.id, kmd.id)},
+            kernelDescriptors=[self.ukd(kernel, arch) for kernel in members],
+            arch=arch,
         )
-        for name, members in ((name, list(group)) for name, group in groupby(kernels, key=lambda kernel: kernel.pack))
-    ]
-    catalog = Catalog(
-        kmd=(f"{slug}.kmd.json", kmd),
-        ued=(f"{slug}.ued.json", ued),
-        umds=(("kernel_dtype_matches_graph.umd.json", umd),),
-        udds=((f"{slug}.udd.json", udd),),
-        uhds=((f"{slug}.uhd.json", uhd),) if ranked else (),
-        kdps=tuple((f"{slug}_{kernels_of.name.partition(' ')[2]}.kdp.json", kernels_of) for kernels_of in packs),
-    )
-    _check_tuples(catalog, kernels)
-    return catalog
+
+    def ukd(self, kernel: Kernel, pack_arch: list[str]) -> Ukd:
+        return Ukd(
+            **self.ids("ukd", kernel.name),
+            kernel_source=kernel.kernel_source,
+            metadata=dict(kernel.metadata),
+            priority=kernel.priority,
+            arch=None if list(kernel.arch) == pack_arch else list(kernel.arch),
+        )
 
 
 def _extension(manifest: Manifest) -> dict[str, Any]:
@@ -79,8 +133,8 @@ def _extension(manifest: Manifest) -> dict[str, Any]:
     return {key: dumped[key] for key in ("family", "match", "launch_surface")}
 
 
-def _contract(manifest: Manifest, engine_id: str, kmd_id: str) -> dict[str, Any]:
-    part = manifest.specialization.model_dump(exclude_none=True)
+def _contract(header: Header, engine_id: str, kmd_id: str) -> dict[str, Any]:
+    part = header.specialization.model_dump(exclude_none=True)
     order = ("metadata_fields", "matcher_only_fields", "bindings", "vocabulary")
     return {
         "schema_version": 1,
@@ -88,36 +142,8 @@ def _contract(manifest: Manifest, engine_id: str, kmd_id: str) -> dict[str, Any]
     }
 
 
-def _descriptor(engine: str, kernel: Kernel) -> Ukd:
-    return Ukd(
-        id=descriptor_id(engine, "ukd", kernel.name),
-        name=kernel.name,
-        kernel_source=kernel.kernel_source,
-        metadata=dict(kernel.metadata),
-        priority=kernel.priority,
-    )
-
-
 def _arches(kernels: Sequence[Kernel]) -> list[str]:
+    """Where a pack runs: wherever one of its kernels does; everywhere if one of them does."""
+    if not all(kernel.arch for kernel in kernels):
+        return []
     return list(dict.fromkeys(arch for kernel in kernels for arch in kernel.arch))
-
-
-def _check_tuples(catalog: Catalog, kernels: Sequence[Kernel]) -> None:
-    seen: dict[str, list[Kernel]] = {}
-    for kernel, (_, descriptor) in zip(kernels, catalog.kernels(), strict=True):
-        for name, value in kernel.metadata.items():
-            if value == -1 and not isinstance(value, bool):
-                raise InputError(
-                    f'{kernel.name}: metadata field "{name}" is -1, which readers take for "not set"',
-                    place=kernel.place,
-                    cure="leave the field out, or give it a real value",
-                )
-        rivals = seen.setdefault(canonical_json(catalog.completed_metadata(descriptor)), [])
-        for rival in rivals:
-            if compete(rival.arch, kernel.arch):
-                raise Refused(
-                    f"{kernel.name} and {rival.name} have the same metadata and compete on a device",
-                    place=kernel.place,
-                    cure="a loader drops the whole engine: let a metadata field tell them apart, or remove one",
-                )
-        rivals.append(kernel)

@@ -24,6 +24,8 @@ class EngineHeader(StrictModel):
     knobs: list[str] = Field(default_factory=list)
     behavior_notes: list[Literal["runtime_compilation"]] = Field(default_factory=list)
     native_symbol_namespace: str | None = None
+    pack_discriminates: bool | None = None
+    """Whether packs are told apart by the graph alone; not said: they are, where native code matches graphs."""
 
 
 class Binding(StrictModel):

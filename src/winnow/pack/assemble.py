@@ -113,10 +113,11 @@ def _pruned(catalog: Catalog, arch: str, packed: Mapping[str, Ukd]) -> Catalog:
             kdps.append((name, kdp.model_copy(update={"kernels": kernels, "arch": [arch], "provenance": None})))
     matchers = {matcher for _, kdp in kdps for matcher in kdp.matchers}
     dispatches = {kdp.dispatch for _, kdp in kdps}
-    heuristics = set((catalog.ued[1].sort_kernel_catalog or {}).values())
+    heuristics = {reference for _, reference in catalog.ued[1].heuristics}
     return dataclasses.replace(
         catalog,
         kdps=tuple(kdps),
+        ukds=(),
         umds=tuple((name, umd) for name, umd in catalog.umds if umd.id in matchers),
         udds=tuple((name, udd) for name, udd in catalog.udds if udd.id in dispatches),
         uhds=tuple((name, uhd) for name, uhd in catalog.uhds if uhd.id in heuristics),

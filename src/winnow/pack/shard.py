@@ -127,10 +127,10 @@ def _check_names(catalog: Catalog) -> None:
         if name.partition("/")[0].casefold() == KPACK_FOLDER:
             raise InputError(f'the folder "{KPACK_FOLDER}" is reserved for archives', place=Place(name))
     for name, uhd in catalog.uhds:
-        if uhd.table is not None:
+        for key, file in uhd.artifacts:
             raise InputError(
-                f"{uhd.name}: a heuristic with a file ({uhd.table.artifact}) cannot be packed",
-                place=Place(name, key="table.artifact"),
+                f"{uhd.name}: a heuristic with a file ({file}) cannot be packed",
+                place=Place(name, key=key),
             )
 
 
