@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import importlib
+from collections.abc import Callable, Sequence
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.errors import InputError, nearest
-from winnow.gates import archive, header, reduction, regeneration, registry, serves
 from winnow.gates.verdict import Verdict, exit_code
 
 __all__ = ["GATES", "exit_code", "run_gates"]
 
-GATES: Mapping[str, Callable[[EngineDir, str], Verdict]] = {
-    "header": lambda engine, device: header.check(engine),
-    "registry": lambda engine, device: registry.check(engine),
-    "regeneration": lambda engine, device: regeneration.check(engine),
-    "archive": archive.check,
-    "serves": serves.check,
-    "reduction": reduction.check,
-}
+GATES = (
+    "header",
+    "registry",
+    "regeneration",
+    "archive",
+    "serves",
+    "reduction",
+)
+"""Each is the function `check(engine, device)` of the module of its name, loaded when it runs: some need much."""
 
 
 def run_gates(engine: EngineDir, names: Sequence[str], device: str) -> list[Verdict]:
@@ -30,4 +31,10 @@ def run_gates(engine: EngineDir, names: Sequence[str], device: str) -> list[Verd
     for name in names:
         if name not in GATES:
             raise InputError(f'no gate is called "{name}"', cure=nearest(name, GATES))
-    return [gate(engine, device) for name, gate in GATES.items() if not names or name in names]
+    return [_gate(name)(engine, device) for name in GATES if not names or name in names]
+
+
+def _gate(name: str) -> Callable[[EngineDir, str], Verdict]:
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    check: Callable[[EngineDir, str], Verdict] = module.check
+    return check
