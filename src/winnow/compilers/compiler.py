@@ -39,3 +39,6 @@ class Compiler:
     """(source, target, toolchain) -> object; raises CompileFailed."""
     read_back: Callable[[bytes, str], CodeObject]
     """(payload, symbol) -> what the object says of itself; raises InputError."""
+    intermediate: Callable[[Any, str, Any], str] | None = None
+    """(source, target, toolchain) -> digest of what the compiler's costly half would be given: sources that share it
+    become the same object, but for the kernel's name. None where finding out costs as much as compiling."""

@@ -39,7 +39,7 @@ class TritonSource:
     `text` is the text of a Python module that imports nothing but Triton and defines the jitted function `function`;
     the object exports it as `symbol`. `signature` gives the Triton type (`*fp16`, `fp32`, `i32`) of each run-time
     argument in order, `constexprs` the value of each compile-time one, `attributes` what the compiler may count on, as
-    (argument, `tt.divisibility`, 16). `options` go to the target's backend; what a target lacks is left out there.
+    (argument, `tt.divisibility`, 16). `options` go to the target's backend, which refuses those that it does not have.
     """
 
     symbol: str
