@@ -1,16 +1,18 @@
-"""Kernels that a loader could not tell apart: one and the same twice is dropped, two different ones are refused."""
+"""Kernels with equal metadata: which one serves a device, which repeat one another, and which no loader tells apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from winnow.catalog.descriptors import KmdField
+from winnow.catalog.descriptors import Kdp, KmdField, Ukd
 from winnow.catalog.expand import Kernel
 from winnow.catalog.fields import completed
+from winnow.catalog.tree import Catalog
 from winnow.errors import Refused
 from winnow.identity import canonical_json
-from winnow.targets.tiers import compete
+from winnow.targets.generics import GENERICS
+from winnow.targets.tiers import Tier, compete, tier
 
 T = TypeVar("T")
 
@@ -46,3 +48,20 @@ def distinct(fields: Sequence[KmdField], kernels: Sequence[Kernel]) -> tuple[Ker
             )
         dropped.add(again.name)
     return tuple(kernel for kernel in kernels if kernel.name not in dropped)
+
+
+def devices_of(catalog: Catalog) -> tuple[str, ...]:
+    """Every device that some kernel names, by itself or through a generic target, in the catalog's order."""
+    named = (entry for kdp, kernel in catalog.kernels() for entry in kdp.arch_of(kernel))
+    return tuple(dict.fromkeys(device for entry in named for device in GENERICS.get(entry, (entry,))))
+
+
+def served(catalog: Catalog, device: str) -> tuple[tuple[Kdp, Ukd, Tier], ...]:
+    """The kernels that a device may come to run, in the catalog's order: of equal metadata the one in the best tier."""
+    best: dict[str, tuple[int, Kdp, Ukd, Tier]] = {}
+    for order, (kdp, kernel) in enumerate(catalog.kernels()):
+        found = tier(kdp.arch_of(kernel), device)
+        key = canonical_json(catalog.completed_metadata(kernel))
+        if found is not None and (key not in best or found < best[key][3]):
+            best[key] = (order, kdp, kernel, found)
+    return tuple((kdp, kernel, found) for _, kdp, kernel, found in sorted(best.values(), key=lambda item: item[0]))

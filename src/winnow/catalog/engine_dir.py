@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from winnow.catalog.manifest import LoadedManifest, load_manifest
+from winnow.catalog.minting import KeptIds, read_kept_ids
 from winnow.catalog.selection import LoadedSelection, load_selection
 
 
@@ -32,6 +33,11 @@ class EngineDir:
     def catalog(self) -> Path:
         """Generated descriptors."""
         return self.root / "catalog"
+
+    @property
+    def kept_ids_file(self) -> Path:
+        """Ids that the catalog keeps from an earlier one; there is none where all ids are made from names."""
+        return self.root / "kept-ids.json"
 
     @property
     def corpus(self) -> Path:
@@ -67,6 +73,11 @@ class EngineDir:
     def manifest(self) -> LoadedManifest:
         """The manifest, read once."""
         return load_manifest(self.manifest_file)
+
+    @cached_property
+    def kept_ids(self) -> KeptIds:
+        """The ids that the catalog keeps."""
+        return read_kept_ids(self.kept_ids_file, self.manifest.manifest.engine.name)
 
     @cached_property
     def selection(self) -> LoadedSelection:

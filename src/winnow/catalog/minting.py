@@ -62,13 +62,13 @@ class _KeptFile(StrictModel):
     ids: dict[Kind, dict[str, str]]
 
 
-def kept_text(engine: str, catalog: Catalog) -> str:
-    """The text of a file that keeps those ids of `catalog` that are not made from its names."""
+def kept_text(engine: str, catalog: Catalog) -> str | None:
+    """The text of a file that keeps those ids of `catalog` that are not made from its names; None if all are."""
     ids: dict[str, dict[str, str]] = {}
     for kind, key, document in _keyed(catalog):
         if document.id != descriptor_id(engine, kind, document.name):
             ids.setdefault(kind, {})[key] = document.id
-    return pretty_json({"engine": engine, "ids": ids})
+    return pretty_json({"engine": engine, "ids": ids}) if ids else None
 
 
 def read_kept_ids(path: Path, engine: str) -> KeptIds:

@@ -58,7 +58,7 @@ def command(
     write_atomic(engine.selection_file, selection_of(manifest, enumeration))
     stages.run(
         "generate",
-        lambda: write_catalog(manifest, engine.selection, engine.catalog),
+        lambda: write_catalog(manifest, engine.selection, engine.catalog, engine.kept_ids),
         lambda written: f"{written[1]} kernels in {written[0]} descriptor files",
     )
     (packed,) = stages.run(

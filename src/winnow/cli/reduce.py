@@ -71,7 +71,7 @@ def reduce_engine(
     kept = [kernel for kernel in kernels if kernel.name not in gone]
     text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
     write_atomic(target / "selection.yaml", text)
-    write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog")
+    write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog", engine.kept_ids)
     write_atomic(target / "decisions.json", pretty_json(result.as_dict()))
     return result
 

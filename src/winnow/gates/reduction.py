@@ -31,7 +31,7 @@ def check(engine: EngineDir, device: str) -> Verdict:
     reduced = expand(load_selection(file))
     findings = [
         *_strangers(reduced, expand(engine.selection)),
-        *differences(generate(manifest, reduced).files(), engine.reduced / "catalog"),
+        *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
         *_outside(engine, evidence, {kernel.name for kernel in reduced}),
     ]
     summary = f"{len(reduced)} kernels keep {len(evidence.graphs)} graphs within their epsilon"

@@ -17,7 +17,7 @@ from winnow.gates.verdict import Finding, Verdict, judged
 def check(engine: EngineDir, device: str) -> Verdict:
     """Generate anew in memory and compare with the files on disk."""
     kernels = expand(engine.selection)
-    expected = generate(engine.manifest.manifest, kernels).files()
+    expected = generate(engine.manifest.manifest, kernels, engine.kept_ids).files()
     findings = list(differences(expected, engine.catalog))
     return judged("regeneration", f"{len(expected)} files, {len(kernels)} kernels", findings)
 
