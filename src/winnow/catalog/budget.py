@@ -79,7 +79,8 @@ class Meter:
 
     def refusal(self) -> Refused | None:
         """The refusal of everything counted so far, or None where it is within the budget."""
-        message = self._exceeded()
+        limited = {key: count for key, count in self.cells.items() if self._entry(key) is None}
+        message = self._exceeded(limited)
         if message is None:
             return None
         return Refused(
@@ -88,12 +89,17 @@ class Meter:
             cure="narrow the slice, raise the budget, or name the cells in budget.allow with a reason",
         )
 
-    def _exceeded(self) -> str | None:
+    def excess(self) -> str | None:
+        """What is more than the budget even if nothing is allowed past it, or None."""
+        return self._exceeded(self.cells)
+
+    def _exceeded(self, cells: Mapping[CellKey, int]) -> str | None:
         total, of_cell = self.budget.kernels, self.budget.per_cell
-        if total is not None and self.limited > total:
-            return f"{self.limited:,} kernels, the budget is {total:,}"
-        for key, count in self.cells.items():
-            if of_cell is not None and count > of_cell and self._entry(key) is None:
+        counted = sum(cells.values())
+        if total is not None and counted > total:
+            return f"{counted:,} kernels, the budget is {total:,}"
+        for key, count in cells.items():
+            if of_cell is not None and count > of_cell:
                 where = f"{key.candidate} on {key.arch} in the cell {shown_cell(dict(key.cell))}"
                 return f"{count:,} kernels of {where}, the budget is {of_cell:,}"
         return None
@@ -126,6 +132,15 @@ class Meter:
 
 def _covers(allowance: Allowance, key: CellKey) -> bool:
     return fnmatchcase(key.candidate, allowance.candidate) and allowance.when.items() <= key.known.items()
+
+
+def within_budget(loaded: LoadedManifest, kernels: Sequence[Kernel]) -> list[Allowed]:
+    """The exceptions that a selection needs of the budget. Raises Refused where the budget says no."""
+    meter = meter_selection(loaded, kernels)
+    refusal = meter.refusal()
+    if refusal is not None:
+        raise refusal
+    return meter.allowed()
 
 
 def meter_selection(loaded: LoadedManifest, kernels: Sequence[Kernel]) -> Meter:

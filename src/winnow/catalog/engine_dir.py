@@ -30,6 +30,11 @@ class EngineDir:
         return packed if packed.is_file() and not plain.is_file() else plain
 
     @property
+    def lock_file(self) -> Path:
+        """The plan that a person approved."""
+        return self.root / "plan.lock"
+
+    @property
     def catalog(self) -> Path:
         """Generated descriptors."""
         return self.root / "catalog"

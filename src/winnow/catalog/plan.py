@@ -58,11 +58,15 @@ def plan_space(loaded: LoadedManifest) -> SpacePlan:
 
 
 def _count(walk: CellWalk, candidate: Any, arch: str, cell: Mapping[str, Any]) -> CellCount:
+    unreached = walk.not_reached(candidate)
+    if unreached is not None:
+        return CellCount(arch, candidate.name, cell, 0, {}, unreached)
     request = walk.request(candidate, arch, cell)
-    admitted, reason = walk.ask(candidate, cell, {}, lambda: candidate.admits(request))
-    if not admitted:
+    reason = walk.admits(candidate, cell, {}, request)
+    if reason is not None:
         return CellCount(arch, candidate.name, cell, 0, {}, reason)
     if getattr(candidate, "space", None) is None:
         return CellCount(arch, candidate.name, cell, None, {}, "the candidate tells no tuning space")
-    space = walk.ask(candidate, cell, {}, lambda: candidate.space(request))
-    return CellCount(arch, candidate.name, cell, space.count(), space.marginals())
+    space = walk.space(candidate, cell, request)
+    count, marginals = walk.ask(candidate, cell, {}, lambda: (space.count(), space.marginals()))
+    return CellCount(arch, candidate.name, cell, count, marginals)

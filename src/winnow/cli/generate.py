@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
+from winnow.catalog.budget import within_budget
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.generate import generate
 from winnow.catalog.header import Header
-from winnow.catalog.manifest import Manifest
+from winnow.catalog.manifest import LoadedManifest, Manifest
 from winnow.catalog.minting import FRESH, KeptIds, check_addition, keep_ids, kept_text
 from winnow.catalog.native import native_files
 from winnow.catalog.selection import LoadedSelection, load_selection
@@ -53,6 +54,7 @@ def command(
 ) -> int:
     job = _job(manifest, selection, output, live)
     kernels = expand(job.selection)
+    allowed = [] if job.manifest is None else within_budget(job.manifest, kernels)
     catalog = generate(job.header, kernels, job.kept)
     if job.live is not None:
         check_addition(job.live, catalog, allow_removal or [], Place(str(live)))
@@ -86,6 +88,8 @@ def command(
         )
     else:
         print(f"{job.target}: {kernels_written} kernels in {files_written} files")
+        for one in allowed:
+            print(f"  allowed past the budget: {one}")
         if native is not None:
             print(f"{native}: {len(hooks)} files of native hooks")
     return 0
@@ -96,6 +100,7 @@ class _Job:
     """What is generated from what, and where to. `kept_file` is where kept ids are remembered."""
 
     header: Header
+    manifest: LoadedManifest | None
     selection: LoadedSelection
     target: Path
     kept: KeptIds
@@ -114,10 +119,11 @@ def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path
                 cure="name the directory with -o, or the manifest with -m",
             )
         loaded = load_selection(selection)
-        return _Job(loaded.selection.header(), loaded, output, kept, in_use, None)
+        return _Job(loaded.selection.header(), None, loaded, output, kept, in_use, None)
     engine = EngineDir(manifest)
     return _Job(
         header=engine.manifest.manifest,
+        manifest=engine.manifest,
         selection=engine.selection if selection is None else load_selection(selection),
         target=output or engine.catalog,
         kept=engine.kept_ids if in_use is None else kept,

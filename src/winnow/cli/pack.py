@@ -10,6 +10,7 @@ import typer
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.tree import Catalog, read_catalog
+from winnow.cli.approval import check_approval
 from winnow.cli.console import Progress, print_json, seconds
 from winnow.cli.options import DEFAULT_JOBS, DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption
 from winnow.errors import InputError, Place
@@ -37,6 +38,7 @@ def command(
     source = read_catalog(catalog or engine.catalog)
     for arch in arches or ():
         arch_facts(arch)
+    check_approval(engine, [source])
     reports = pack_engine(engine, source, arches or devices_of(source), output or engine.archive, jobs)
     if as_json:
         print_json(

@@ -2,34 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
+
+from winnow.catalog.budget import within_budget
 from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import enumerate_variants
+from winnow.catalog.enumerate import walk_registry
+from winnow.catalog.expand import expand
+from winnow.catalog.lock import Lock, work_of, write_lock
+from winnow.catalog.lock import approve as approve_work
 from winnow.catalog.plan import SpacePlan, plan_space
-from winnow.cli.console import print_json, table
+from winnow.cli.approval import corpus_graphs, graph_ids
+from winnow.cli.console import print_json, seconds, table
+from winnow.cli.enumerate import document as enumerated
+from winnow.cli.enumerate import print_ledger
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.errors import Refused
+from winnow.engine.estimate import extent
+from winnow.errors import InputError
 
 
-def command(manifest: ManifestOption = DEFAULT_MANIFEST, as_json: JsonOption = False) -> int:
+def command(
+    manifest: ManifestOption = DEFAULT_MANIFEST,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Write plan.lock: pack and sweep may do this, and nothing else.")
+    ] = False,
+    reason: Annotated[str | None, typer.Option(help="Why this is worth its cost; goes into plan.lock.")] = None,
+    as_json: JsonOption = False,
+) -> int:
+    if approve != bool(reason and reason.strip()):
+        raise InputError("--approve and --reason go together", cure='winnow plan --approve --reason "why"')
     engine = EngineDir(manifest)
     plan = plan_space(engine.manifest)
-    selected, over = _budget(engine)
+    enumeration = walk_registry(engine.manifest)
+    lock = lock_of(engine, str(reason)) if approve and enumeration.over is None else None
     if as_json:
-        print_json({**document(plan), "selected": selected, "over_budget": None if over is None else over.message})
+        told = {**document(plan), **enumerated(enumeration)}
+        print_json(told if lock is None else {**told, "lock": str(engine.lock_file)})
     else:
         _print(plan)
-        space = engine.manifest.manifest.enumerate.space
-        print(f"budget: {over.message if over else f'{selected} kernels of the {space} are within it'}")
-    return 0 if over is None else over.exit_code
+        print(f"the {engine.manifest.manifest.enumerate.space} of it")
+        print_ledger(enumeration)
+        print(f"budget: {enumeration.over.message if enumeration.over else 'everything selected is within it'}")
+    if enumeration.over is not None:
+        raise enumeration.over
+    if lock is not None:
+        write_lock(engine.lock_file, lock)
+        if not as_json:
+            _print_lock(engine.lock_file, lock)
+    return 0
 
 
-def _budget(engine: EngineDir) -> tuple[int | None, Refused | None]:
-    try:
-        return len(enumerate_variants(engine.manifest).variants), None
-    except Refused as over:
-        return None, over
+def lock_of(engine: EngineDir, reason: str) -> Lock:
+    """The lock that approves the engine's selection as it is, on its corpus.
+
+    Raises:
+        InputError: there is no selection yet.
+        Refused: the selection is over its budget.
+    """
+    kernels, graphs = expand(engine.selection), corpus_graphs(engine)
+    within_budget(engine.manifest, kernels)
+    work = work_of(kernels, graph_ids(graphs))
+    much = extent(engine.manifest, kernels, graphs)
+    name = engine.manifest.manifest.engine.name
+    return approve_work(work, name, reason, objects=much.objects, pairs=much.pairs, estimate=much.estimate)
+
+
+def _print_lock(path: Path, lock: Lock) -> None:
+    print(
+        f"{path}: {len(lock.kernels)} kernels for {', '.join(lock.targets)}: {lock.objects} objects, "
+        f"{seconds(lock.estimate.compile_seconds)} to compile on one core; {lock.pairs} pairs with {len(lock.graphs)} "
+        f"graphs, {seconds(lock.estimate.sweep_seconds)} to sweep"
+    )
 
 
 def _print(plan: SpacePlan) -> None:

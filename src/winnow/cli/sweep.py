@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from winnow.catalog.engine_dir import EngineDir
+from winnow.cli.approval import check_approval, packed_catalogs
 from winnow.cli.console import Progress, print_json, seconds, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
 from winnow.devices.find import open_device
@@ -28,6 +29,7 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     engine = EngineDir(manifest)
+    check_approval(engine, packed_catalogs(archive or engine.archive), read_corpus(corpus or engine.corpus))
     result = sweep_engine(engine, device, archive=archive, corpus=corpus, rounds=rounds, budget=budget)
     if as_json:
         print_json(document(result))

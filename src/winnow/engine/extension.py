@@ -92,7 +92,8 @@ def behaviour(extension: Mapping[str, Any] | None, file: str) -> Behaviour:
 
 
 @cache
-def _families() -> dict[str, Any]:
+def installed_families() -> dict[str, Any]:
+    """The entry points of the installed families by name."""
     return {entry.name: entry for entry in entry_points(group="winnow.families")}
 
 
@@ -102,11 +103,11 @@ def find_family(name: str, place: Place | None = None) -> FamilyAdapter:
     Raises:
         InputError: no installed package offers it.
     """
-    if name not in _families():
+    if name not in installed_families():
         raise InputError(
             f'no family "{name}" is installed',
             place=place,
-            cure=nearest(name, _families()) + "; families are entry points of the group winnow.families",
+            cure=nearest(name, installed_families()) + "; families are entry points of the group winnow.families",
         )
-    adapter: FamilyAdapter = _families()[name].load()
+    adapter: FamilyAdapter = installed_families()[name].load()
     return adapter

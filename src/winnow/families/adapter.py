@@ -51,6 +51,11 @@ class FamilyAdapter(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def vocabulary(self) -> Mapping[str, frozenset[str]]:
+        """For each field of a problem that is text, every text that it can be: what metadata is compared with."""
+        ...
+
     def problem(self, graph: Graph) -> Problem:
         """Raises Declined with the reason when the graph is not this family's."""
         ...

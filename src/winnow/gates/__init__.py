@@ -14,6 +14,9 @@ __all__ = ["GATES", "exit_code", "run_gates"]
 GATES = (
     "header",
     "registry",
+    "budget",
+    "vocabulary",
+    "coverage",
     "regeneration",
     "archive",
     "serves",

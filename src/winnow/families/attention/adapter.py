@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from winnow.families.operands import operand, refuse_others, runs_at, single_nod
 from winnow.graphs.model import Graph
 
 UNIT_ROUNDOFF = 2.0**-24
+_DTYPE = "FLOAT"
 _ROLES = ("q", "k", "v", "o")
 
 
@@ -26,6 +28,7 @@ class AttentionAdapter:
     """Serves one SdpaAttributes node over fp32 tensors of dims batch, head, sequence, element."""
 
     name = FAMILY
+    vocabulary: Mapping[str, frozenset[str]] = MappingProxyType({"dtype": frozenset({_DTYPE})})
 
     def problem(self, graph: Graph) -> Problem:
         """The attention that the graph asks for. Raises Declined with the reason when no kernel computes it.
@@ -47,7 +50,7 @@ class AttentionAdapter:
             for letter, stride in zip("bhs", o.strides[:3], strict=True)
         }
         fields: dict[str, Field] = {
-            "dtype": "FLOAT",
+            "dtype": _DTYPE,
             **sizes,
             "causal": int(causal),
             "causal_offset": offset if causal and offset is not None else seqlen_kv - 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,22 @@ from numpy.typing import NDArray
 from winnow.families.adapter import Declined, Field, Operand, Problem
 from winnow.families.cpu import INT32_MAX
 from winnow.families.gemm.abi import FAMILY
-from winnow.families.gemm.request import GemmRequest
+from winnow.families.gemm.request import B_LAYOUTS, GemmRequest
 from winnow.families.gemm.score import predicted_gflops
 from winnow.families.operands import operand, runs_at, single_node
 from winnow.graphs.model import Graph
 
 UNIT_ROUNDOFF = 2.0**-24
+_DTYPE = "FLOAT"
 
 
 class GemmAdapter:
     """Serves one MatmulAttributes node over fp32 tensors of rank 2 or 3."""
 
     name = FAMILY
+    vocabulary: Mapping[str, frozenset[str]] = MappingProxyType(
+        {"dtype": frozenset({_DTYPE}), "b_layout": frozenset(B_LAYOUTS)}
+    )
 
     def problem(self, graph: Graph) -> Problem:
         """The product that the graph asks for. Raises Declined with the reason when it is not one of this family's.
@@ -45,7 +50,7 @@ class GemmAdapter:
             if stride_ab == m * stride_am and stride_cb == m * stride_cm:
                 batch, m = 1, batch * m
         fields: dict[str, Field] = {
-            "dtype": "FLOAT",
+            "dtype": _DTYPE,
             "b_layout": _b_layout(n, k, stride_bn, stride_bk),
             "batch": batch,
             "m": m,
