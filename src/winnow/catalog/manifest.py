@@ -54,7 +54,11 @@ class LaunchSurface(StrictModel):
 
 
 class Sweep(StrictModel):
-    """How variants are measured. Times are in seconds; `controls` are A/A arms, the default measured again."""
+    """How variants are measured. Times are in seconds; `controls` are A/A arms, the default measured again.
+
+    `statistic` says which of a round's launches stands for the round: the median, or the minimum where whatever
+    disturbs a launch can only add time to it.
+    """
 
     rounds: int = Field(default=6, ge=2)
     min_seconds: float = Field(default=0.002, gt=0)
@@ -63,6 +67,7 @@ class Sweep(StrictModel):
     controls: int = Field(default=2, ge=1)
     prune_factor: float = Field(default=1.5, gt=1)
     timeout_seconds: float = Field(default=20.0, gt=0)
+    statistic: Literal["median", "minimum"] = "median"
     seed: int = 0
 
 

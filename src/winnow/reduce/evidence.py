@@ -1,4 +1,4 @@
-"""What a finished sweep proved: per-round medians of every pair that passed, and nothing about any other."""
+"""What a finished sweep proved: one time a round of every pair that passed, and nothing about any other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from winnow.catalog.tree import Catalog
 from winnow.errors import Incomplete, InputError, Place
 from winnow.sweep.database import Database, reading
 from winnow.sweep.ledger import Ledger, read_ledger
-from winnow.sweep.policy import FULL_ROUNDS
+from winnow.sweep.policy import FULL_ROUNDS, STATISTICS
 from winnow.sweep.store import measurements, read_batch
 from winnow.targets.tiers import Tier, admits_target
 
@@ -49,7 +48,7 @@ class MeasuredGraph:
 class Evidence:
     """One sweep of one corpus on one device.
 
-    `times` has the natural logarithm of the median in nanoseconds by (graph, kernel, round), NaN where a pair did not
+    `times` has the natural logarithm of the time in nanoseconds by (graph, kernel, round), NaN where a pair did not
     pass or a round left it out. `controls` has the same by (graph, A/A arm, round): launches of one object under
     several names, the default's own among them. `ranks` is the engine's guess by (graph, kernel), 0 the best, -1
     where the kernel does not serve the graph.
@@ -143,7 +142,7 @@ def _read(db: Database, path: Path, engine: str | None) -> Evidence:
             ranks[g, k] = rank
         if batch is None:
             continue
-        by_arm = _arm_times(db, batch, rounds)
+        by_arm = _arm_times(db, batch, rounds, json.loads(policy)["statistic"])
         arms = read_batch(db, batch, graphs[g].id).arms
         place = {(arm.launch.sha256, arm.launch.entry): i for i, arm in enumerate(arms) if arm.role == "variant"}
         for k, _, entry in pairs:
@@ -166,13 +165,14 @@ def _read(db: Database, path: Path, engine: str | None) -> Evidence:
     )
 
 
-def _arm_times(db: Database, batch: int, rounds: int) -> Times:
-    """Logarithms of medians by (arm, round); rounds that are not complete for the whole sweep are left out."""
+def _arm_times(db: Database, batch: int, rounds: int, statistic: str) -> Times:
+    """Logarithms of times by (arm, round); rounds that are not complete for the whole sweep are left out."""
     ((arms,),) = db.rows("SELECT COUNT(*) FROM arm WHERE batch = ?", (batch,))
+    settle = STATISTICS[statistic]
     found = np.full((arms, rounds), np.nan)
     for (arm, round_), samples in measurements(db, batch).items():
         if round_ < rounds:
-            found[arm, round_] = np.log(median(samples))
+            found[arm, round_] = np.log(settle(samples))
     return found
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from winnow.devices.device import DeviceFault
 from winnow.engine.execution import Execution
@@ -35,14 +35,14 @@ class Track:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the database holds of a track: medians in nanoseconds by (arm, round), and the arms that are out.
+    """What the database holds of a track: times in nanoseconds by (arm, round), and the arms that are out.
 
     `unfit` are objects that failed on some graph of the sweep: they are timed where they passed, but nothing is slow
     in comparison with them.
     """
 
     track: Track
-    medians: Mapping[tuple[int, int], float]
+    times: Mapping[tuple[int, int], float]
     out: frozenset[int]
     unfit: frozenset[str]
 
@@ -53,21 +53,19 @@ class Standing:
 
     def left(self, round_: int) -> list[int]:
         """Arms that this round has still to measure."""
-        return [arm for arm in self.running if (arm, round_) not in self.medians]
+        return [arm for arm in self.running if (arm, round_) not in self.times]
 
     def best(self, round_: int) -> float | None:
-        """The fastest fit arm's median in one round."""
+        """The fastest fit arm's time in one round."""
         arms = self.track.batch.arms
-        times = [
-            t for (arm, at), t in self.medians.items() if at == round_ and arms[arm].launch.sha256 not in self.unfit
-        ]
+        times = [t for (arm, at), t in self.times.items() if at == round_ and arms[arm].launch.sha256 not in self.unfit]
         return min(times, default=None)
 
 
-def standing(db: Database, track: Track, unfit: frozenset[str]) -> Standing:
+def standing(db: Database, track: Track, unfit: frozenset[str], policy: Policy) -> Standing:
     """A track as far as it has come."""
-    medians = {key: median(samples) for key, samples in measurements(db, track.batch.id).items()}
-    return Standing(track, medians, frozenset({*faults(db, track.batch.id), *pruned(db, track.batch.id)}), unfit)
+    times = {key: policy.time_of(samples) for key, samples in measurements(db, track.batch.id).items()}
+    return Standing(track, times, frozenset({*faults(db, track.batch.id), *pruned(db, track.batch.id)}), unfit)
 
 
 def failed_while_timed(db: Database, tracks: Sequence[Track]) -> frozenset[str]:
@@ -75,22 +73,22 @@ def failed_while_timed(db: Database, tracks: Sequence[Track]) -> frozenset[str]:
     return frozenset(track.batch.arms[arm].launch.sha256 for track in tracks for arm in faults(db, track.batch.id))
 
 
-def prune(db: Database, track: Track, unfit: frozenset[str], round_: int, factor: float) -> None:
-    """Before `round_`: leave out every variant that was slower than `factor` times the best in each round so far.
+def prune(db: Database, track: Track, unfit: frozenset[str], round_: int, policy: Policy) -> None:
+    """Before `round_`: leave out every variant that was slower than the policy's factor in each round so far.
 
     In each, because one interruption in one round must not cost a good variant. The default stays, because the
     noise is read off it and its controls.
     """
     if round_ < FULL_ROUNDS:
         return
-    now = standing(db, track, unfit)
+    now = standing(db, track, unfit, policy)
     best = [now.best(at) for at in range(round_)]
     for arm in now.running:
         if arm == 0 or track.batch.arms[arm].role == "control":
             continue
-        times = [now.medians.get((arm, at)) for at in range(round_)]
+        times = [now.times.get((arm, at)) for at in range(round_)]
         ratios = [t / b for t, b in zip(times, best, strict=True) if t is not None and b is not None]
-        if ratios and min(ratios) > factor:
+        if ratios and min(ratios) > policy.prune_factor:
             record_pruned(db, track.batch, arm, round_ - 1, min(ratios))
 
 
@@ -99,7 +97,7 @@ def time_graph(db: Database, bench: Workbench, policy: Policy, track: Track, unf
 
     Returns the number of arms that were measured or failed.
     """
-    now = standing(db, track, unfit)
+    now = standing(db, track, unfit, policy)
     left = now.left(round_)
     if not left:
         return 0
@@ -125,7 +123,7 @@ def time_graph(db: Database, bench: Workbench, policy: Policy, track: Track, unf
             continue
         record_samples(db, track.batch, position[arm], round_, samples)
         if arm.launch.sha256 not in unfit:
-            best = median(samples) if best is None else min(best, median(samples))
+            best = min(policy.time_of(samples), math.inf if best is None else best)
     if failed:
         bench.renew(plan)
     return len(left)

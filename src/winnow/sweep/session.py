@@ -116,8 +116,8 @@ def _time_rounds(
         started = budget.used
         unfit = wrong | failed_while_timed(db, tracks)
         for track in tracks:
-            prune(db, track, unfit, round_, policy.prune_factor)
-        standings = [standing(db, track, unfit) for track in tracks]
+            prune(db, track, unfit, round_, policy)
+        standings = [standing(db, track, unfit, policy) for track in tracks]
         left = sum(len(now.left(round_)) for now in standings)
         later = sum(len(now.running) for now in standings) * (rounds - round_ - 1)
         meter.skip(sum(len(now.running) for now in standings) - left)
