@@ -1,0 +1,107 @@
+"""What can be tuned in the RDNA attention kernels, and what must hold between the knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+from winnow.families.algorithm import Algorithm, Knobs
+from winnow.families.attention_rdna.spec import RdnaAttentionSpec
+from winnow.targets.arches import arch_facts
+from winnow.tuning import choices, rule
+
+ARCHES = ("gfx11-generic", "gfx12-generic", "gfx1151", "gfx1201")
+
+_BLOCKS_M = (16, 32, 64, 128)
+_BLOCKS_N = (16, 32, 64)
+
+AXES = (
+    choices("block_m", _BLOCKS_M),
+    choices("block_n", _BLOCKS_N),
+    choices("transposed", (0, 1)),
+    choices("num_warps", (2, 4, 8)),
+    choices("num_stages", (1, 2)),
+    choices("waves_per_eu", (0, 2)),
+)
+
+_WARP = 32
+_HALF_BYTES = 2
+_REGISTER_BYTES = 4
+_MATRIX = 16 * 16
+
+
+def target_facts(arch: str) -> dict[str, int]:
+    """What rules may read of an RDNA target.
+
+    `operand_copies`: how often a matrix operand lies in a wave's registers; both halves of a wave hold it before gfx12.
+    """
+    facts = arch_facts(arch)
+    return {
+        "lds_bytes": facts.lds_bytes or 0,
+        "registers": facts.vgprs,
+        "operand_copies": 2 if facts.target_family == "gfx11_rdna" else 1,
+    }
+
+
+def whole_width(width: int) -> int:
+    """Columns that a tile has for a head of `width`: its two parts are powers of two."""
+    first = 1 << (width.bit_length() - 1)
+    rest = width - first
+    return first + (1 << (rest - 1).bit_length() if rest else 0)
+
+
+@rule("every warp has a matrix of scores")
+def warps_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
+    return block_m * block_n >= num_warps * _MATRIX
+
+
+@rule("outputs and queries leave the scores, keys and values a quarter of the registers")
+def outputs_fit(
+    width: int, block_m: int, transposed: int, num_warps: int, registers: int, operand_copies: int
+) -> bool:
+    outputs = whole_width(width) * block_m // (_WARP * num_warps)
+    # Transposed, every warp multiplies by all queries of the tile.
+    sharing = 1 if transposed else num_warps
+    queries = whole_width(width) * block_m * _HALF_BYTES * operand_copies // (_WARP * sharing * _REGISTER_BYTES)
+    return outputs + queries <= registers * 3 // 4
+
+
+@rule("a tile of queries, and the tiles of keys in flight, fit the LDS")
+def tiles_fit(width: int, block_m: int, block_n: int, num_stages: int, lds_bytes: int) -> bool:
+    row = whole_width(width) * _HALF_BYTES
+    return max(block_m, 2 * block_n * num_stages) * row <= lds_bytes
+
+
+_DEFAULTS: Mapping[tuple[int, int], Knobs] = MappingProxyType(
+    {
+        (width, copies): {"block_m": 64, "block_n": 32, "num_warps": 8}
+        for width, copies in product((64, 96, 128, 160, 192, 256), (1, 2))
+    }
+)
+
+
+def _defaults(request: Any) -> Knobs:
+    copies = target_facts(request.arch)["operand_copies"]
+    common = {"transposed": 0, "num_stages": 1, "waves_per_eu": 0}
+    return {**_DEFAULTS[request.width, copies], **common}
+
+
+def _production(request: Any) -> Iterator[Knobs]:
+    """Tiles by warps, in both geometries, without a pipeline: two stages need registers that these targets lack."""
+    for block_m, block_n, transposed, num_warps in product(_BLOCKS_M, _BLOCKS_N, (0, 1), (4, 8)):
+        yield {"block_m": block_m, "block_n": block_n, "transposed": transposed, "num_warps": num_warps}
+
+
+ALGORITHM = Algorithm(
+    spec_type=RdnaAttentionSpec,
+    axes=AXES,
+    kernel_rules=(warps_have_work, outputs_fit, tiles_fit),
+    problem_rules=(),
+    sizes=(),
+    defaults=_defaults,
+    production=_production,
+    arches=ARCHES,
+    facts=target_facts,
+)

@@ -1,0 +1,60 @@
+"""Specs of the RDNA attention kernels: everything that shapes the machine code, as plain fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from winnow.families.algorithm import TunedSpec
+from winnow.families.attention_rdna.cells import Cell
+
+
+@dataclass(frozen=True)
+class RdnaAttentionSpec(TunedSpec):
+    """Tiles of block_m queries meet block_n keys at a time; `width`, `exact`, `mask` and `bias` are those of its cell.
+
+    `transposed` kernels hold scores as keys by queries. `waves_per_eu` 0 leaves the registers to the compiler.
+    """
+
+    ALGORITHM: ClassVar[str] = "attention_rdna"
+    ABI: ClassVar[str] = "winnow-attention-rdna/1"
+    PLATFORM: ClassVar[str] = "rdna"
+    CELL: ClassVar[tuple[str, ...]] = ("dtype", "width", "exact", "mask", "bias")
+    TOKENS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "dtype": "",
+            "width": "w",
+            "exact": "x",
+            "mask": "",
+            "bias": "b",
+            "block_m": "bm",
+            "block_n": "bn",
+            "transposed": "t",
+            "num_warps": "nw",
+            "num_stages": "ns",
+            "waves_per_eu": "wpe",
+        }
+    )
+
+    dtype: str
+    width: int
+    exact: int
+    mask: str
+    bias: str
+    block_m: int
+    block_n: int
+    transposed: int
+    num_warps: int
+    num_stages: int
+    waves_per_eu: int
+
+    @property
+    def cell(self) -> Cell:
+        """What the kernel serves."""
+        return Cell(self.width, self.exact, self.mask, self.bias)
+
+    def width_step(self) -> int:
+        """What every head width that the kernel serves is a multiple of."""
+        return self.cell.width_step

@@ -1,0 +1,8 @@
+"""Triton kernels run by Triton's own interpreter: the numbers of the very source that is compiled, without a GPU."""
+
+from winnow.interpreter.judge import judge
+from winnow.interpreter.launch import Interpreted, Launch, Memory
+from winnow.interpreter.probe import Probe, run_probes
+from winnow.interpreter.process import interpret
+
+__all__ = ["Interpreted", "Launch", "Memory", "Probe", "interpret", "judge", "run_probes"]

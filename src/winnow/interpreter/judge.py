@@ -1,0 +1,56 @@
+"""What an interpreted kernel left in memory: its result against the truth, and everything that it may not touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from winnow.engine.correctness import Correctness, failed
+from winnow.engine.correctness import judge as judge_output
+from winnow.families.adapter import FamilyAdapter, Operand, Problem
+from winnow.families.halves import bfloat16_values
+from winnow.interpreter.launch import Interpreted, Launch, Memory
+
+
+def judge(
+    adapter: FamilyAdapter, problem: Problem, inputs: Mapping[str, NDArray[Any]], launch: Launch, answer: Interpreted
+) -> Correctness:
+    """Passed where every output is right and all other memory is as it was, bit for bit."""
+    if answer.error:
+        return failed(f"the interpreter raised {answer.error}")
+    truth = adapter.reference(problem, inputs)
+    rtol, atol = adapter.tolerance(problem)
+    worst = Correctness("passed", "", 0.0, 0.0)
+    for operand in problem.operands:
+        before, after = launch.arguments[operand.role], answer.memory[operand.role]
+        if not isinstance(before, Memory):
+            raise TypeError(f"the argument {operand.role} is no memory")
+        if not _untouched(operand, before, after):
+            return failed(f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}")
+        if operand.output:
+            got = elements_of(operand, before, after)
+            verdict = judge_output(operand.role, got, truth[operand.role], rtol, atol)
+            if verdict.state != "passed":
+                return verdict
+            worst = max(worst, verdict, key=lambda one: one.max_abs)
+    return worst
+
+
+def elements_of(operand: Operand, memory: Memory, elements: NDArray[Any]) -> NDArray[Any]:
+    """The elements of an operand as numbers, of its logical dims."""
+    strides = tuple(stride * elements.itemsize for stride in operand.strides)
+    lying = as_strided(elements[memory.origin :], shape=operand.dims, strides=strides)
+    return bfloat16_values(np.ascontiguousarray(lying)) if memory.type == "bf16" else lying
+
+
+def _untouched(operand: Operand, before: Memory, after: NDArray[Any]) -> bool:
+    """Whether all memory, but for the elements of an output, holds the bits that it held."""
+    same = before.elements.view(f"u{after.itemsize}") == after.view(f"u{after.itemsize}")
+    if operand.output:
+        strides = tuple(stride * same.itemsize for stride in operand.strides)
+        as_strided(same[before.origin :], shape=operand.dims, strides=strides)[...] = True
+    return bool(same.all())

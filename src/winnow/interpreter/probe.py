@@ -1,0 +1,74 @@
+"""A kernel on one problem: its tensors in NaN-filled memory, its launch, and the verdict on what it left there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from winnow.compilers.source import TritonSource
+from winnow.engine.correctness import Correctness
+from winnow.families.adapter import FamilyAdapter, Operand, Problem
+from winnow.families.halves import bfloat16_bits
+from winnow.interpreter.judge import judge
+from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory
+from winnow.interpreter.process import interpret
+
+_TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
+_FENCE = 512
+"""Elements before and behind every tensor that no kernel may read or write."""
+_POISON = 0xFF
+"""Byte whose repetition is a NaN in every floating type."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A kernel, and a problem that it serves."""
+
+    kernel: str
+    source: TritonSource
+    problem: Problem
+    grid: tuple[int, int, int]
+    graph: str
+
+
+def run_probes(adapter: FamilyAdapter, probes: Sequence[Probe], seed: int = 0) -> tuple[Correctness, ...]:
+    """The verdict on each probe, in their order. Raises what `interpret` raises."""
+    inputs = [adapter.inputs(probe.problem, seed) for probe in probes]
+    launches = [launch_of(probe, made) for probe, made in zip(probes, inputs, strict=True)]
+    answers = interpret(launches)
+    return tuple(
+        judge(adapter, probe.problem, made, launch, answer)
+        for probe, made, launch, answer in zip(probes, inputs, launches, answers, strict=True)
+    )
+
+
+def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:
+    """The launch of a probe: everything in memory that is no input's element is NaN."""
+    memory = {
+        operand.role: _memory(operand, None if operand.output else inputs[operand.role])
+        for operand in probe.problem.operands
+    }
+    known: dict[str, Any] = {**probe.problem.fields, **memory}
+    arguments = {name: known[name] for name, _ in probe.source.signature}
+    return Launch(probe.source, probe.grid, arguments)
+
+
+def view(memory: Memory, elements: NDArray[Any], operand: Operand) -> NDArray[Any]:
+    """An operand's elements, of its logical dims, as they lie in `elements`."""
+    strides = tuple(stride * elements.itemsize for stride in operand.strides)
+    return as_strided(elements[memory.origin :], shape=operand.dims, strides=strides)
+
+
+def _memory(operand: Operand, values: NDArray[Any] | None) -> Memory:
+    type_ = _TYPES[operand.data_type]
+    elements = np.empty(operand.elements + 2 * _FENCE, NUMPY_TYPES[type_])
+    elements.view(np.uint8).fill(_POISON)
+    memory = Memory(type_, elements, _FENCE)
+    if values is not None:
+        view(memory, elements, operand)[...] = bfloat16_bits(values) if type_ == "bf16" else values
+    return memory

@@ -1,0 +1,49 @@
+"""The interpreter's process: runs launches from its standard input. TRITON_INTERPRET=1 holds for a whole process."""
+
+from __future__ import annotations
+
+import linecache
+import pickle
+import sys
+from typing import Any
+
+from winnow.compilers.source import TritonSource
+from winnow.interpreter.host_array import HostArray
+from winnow.interpreter.launch import Interpreted, Launch, Memory
+from winnow.interpreter.mended_dot import mend_dot
+
+
+def run(launch: Launch) -> Interpreted:
+    """Run one launch; what the kernel raises is the answer's error."""
+    source = launch.source
+    try:
+        kernel = function_of(source)
+        arrays = {name: HostArray(value) for name, value in launch.arguments.items() if isinstance(value, Memory)}
+        numbers = {name: value for name, value in launch.arguments.items() if not isinstance(value, Memory)}
+        kernel[launch.grid](**arrays, **numbers, **dict(source.constexprs))
+    except Exception as error:  # noqa: BLE001 - told to the caller as this launch's answer
+        return Interpreted({}, f"{type(error).__name__}: {error}")
+    return Interpreted({name: array.memory.elements for name, array in arrays.items()})
+
+
+def function_of(source: TritonSource) -> Any:
+    """The jitted function that a source's text defines."""
+    name = f"<{source.symbol}>"
+    # Triton reads a function's text back through `inspect`, which looks here first.
+    linecache.cache[name] = (len(source.text), None, source.text.splitlines(keepends=True), name)
+    namespace: dict[str, Any] = {"__name__": source.symbol}
+    exec(compile(source.text, name, "exec"), namespace)
+    return namespace[source.function]
+
+
+def main() -> None:
+    """Answer the launches of standard input, all at once; what kernels print goes to standard error."""
+    launches: list[Launch] = pickle.load(sys.stdin.buffer)
+    answers = sys.stdout.buffer
+    sys.stdout = sys.stderr
+    mend_dot()
+    pickle.dump([run(launch) for launch in launches], answers)
+
+
+if __name__ == "__main__":
+    main()
