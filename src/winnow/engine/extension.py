@@ -56,12 +56,28 @@ class Launcher:
     """Grid and block of a launch, computed from the problem's fields and the kernel's metadata alone."""
 
     grid_of: tuple[Expression, Expression, Expression]
+    block_of: tuple[Expression, Expression, Expression]
 
     def grid(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> Grid:
         """The launch grid. Every extent is a positive integer."""
-        values = {**metadata, **fields}
-        x, y, z = (int(expression.evaluate(values)) for expression in self.grid_of)
-        return x, y, z
+        return _extents(self.grid_of, metadata, fields)
+
+    def block(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> Grid:
+        """The threads of one block. Every extent is a positive integer."""
+        return _extents(self.block_of, metadata, fields)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every name that an extent is computed from."""
+        return tuple(dict.fromkeys(name for e in (*self.grid_of, *self.block_of) for name in e.reads))
+
+
+def _extents(
+    expressions: tuple[Expression, Expression, Expression], metadata: Mapping[str, Any], fields: Mapping[str, Field]
+) -> Grid:
+    values = {**metadata, **fields}
+    x, y, z = (int(expression.evaluate(values)) for expression in expressions)
+    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -85,10 +101,12 @@ def behaviour(extension: Mapping[str, Any] | None, file: str) -> Behaviour:
     stated = validate(_Extension, document, "x-winnow")
     rules = tuple((field, rule.operator, rule.against(field)) for field, rule in stated.match.items())
     place = Place(file, key="x-winnow.launch_surface")
-    x, y, z = (parse(str(text), names=None, place=place) for text in stated.launch_surface.grid)
-    return Behaviour(
-        find_family(stated.family, Place(file, key="x-winnow.family")), Matcher(rules), Launcher((x, y, z))
+    grid, block = (
+        tuple(parse(str(text), names=None, place=place) for text in extents)
+        for extents in (stated.launch_surface.grid, stated.launch_surface.block)
     )
+    launcher = Launcher((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
+    return Behaviour(find_family(stated.family, Place(file, key="x-winnow.family")), Matcher(rules), launcher)
 
 
 @cache

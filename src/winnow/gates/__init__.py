@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.errors import InputError, nearest
-from winnow.gates.verdict import Verdict, exit_code
+from winnow.gates.verdict import Verdict, exit_code, incomplete
 
 __all__ = ["GATES", "exit_code", "run_gates"]
 
@@ -18,6 +18,12 @@ GATES = (
     "vocabulary",
     "coverage",
     "regeneration",
+    "structure",
+    "tuples",
+    "contract",
+    "nesting",
+    "reachability",
+    "launch-surface",
     "archive",
     "serves",
     "reduction",
@@ -34,7 +40,21 @@ def run_gates(engine: EngineDir, names: Sequence[str], device: str) -> list[Verd
     for name in names:
         if name not in GATES:
             raise InputError(f'no gate is called "{name}"', cure=nearest(name, GATES))
-    return [_gate(name)(engine, device) for name in GATES if not names or name in names]
+    verdicts: list[Verdict] = []
+    for name in GATES:
+        if not names or name in names:
+            verdicts.append(_verdict(name, engine, device, verdicts))
+    return verdicts
+
+
+def _verdict(name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict]) -> Verdict:
+    try:
+        return _gate(name)(engine, device)
+    except InputError as error:
+        # A gate before may have named the very defect: then its findings are the answer, not this error.
+        if all(verdict.state != "refused" for verdict in earlier):
+            raise
+        return incomplete(name, str(error).replace("\n", ";"))
 
 
 def _gate(name: str) -> Callable[[EngineDir, str], Verdict]:

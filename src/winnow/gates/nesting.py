@@ -1,0 +1,65 @@
+"""Gate `nesting`: whatever the reduced catalog ships is in the full one, and no binary is advertised twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from winnow.catalog.descriptors import Kdp, Ukd
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.tree import Catalog, read_catalog
+from winnow.gates.trees import catalogs
+from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.identity import canonical_json
+from winnow.pack.verify import shards_of
+from winnow.targets.tiers import compete, covers
+
+_Members = Mapping[str, list[tuple[Kdp, Ukd]]]
+
+
+def check(engine: EngineDir, device: str) -> Verdict:
+    """Compare what kernels are compiled from, and of packed shards the objects themselves."""
+    (_, full), *reduced = catalogs(engine)
+    findings = [*_twins(full)]
+    for root, catalog in reduced:
+        findings += _missing(catalog, full, root)
+    small, big = engine.reduced / "archive", engine.archive
+    packed = [arch for arch in shards_of(small) if arch in shards_of(big)]
+    for arch in packed:
+        findings += _missing(read_catalog(small / arch), read_catalog(big / arch), small / arch)
+    kernels = sum(1 for _ in full.kernels())
+    return judged("nesting", f"{kernels} kernels, {len(reduced)} reduced catalogs, {len(packed)} shards", findings)
+
+
+def _binary(kernel: Ukd) -> str:
+    """What decides which machine code a kernel is, apart from its target."""
+    source = kernel.kernel_source
+    if source.get("kind") == "kpack":
+        return canonical_json([source.get("sha256"), source.get("symbol")])
+    return canonical_json(source)
+
+
+def _members(catalog: Catalog) -> _Members:
+    members: dict[str, list[tuple[Kdp, Ukd]]] = {}
+    for kdp, kernel in catalog.kernels():
+        members.setdefault(_binary(kernel), []).append((kdp, kernel))
+    return members
+
+
+def _missing(small: Catalog, big: Catalog, root: Path) -> Iterator[Finding]:
+    offered = _members(big)
+    for kdp, kernel in small.kernels():
+        arch = kdp.arch_of(kernel)
+        same = [(other_pack, other) for other_pack, other in offered.get(_binary(kernel), ())]
+        if not any(covers(other_pack.arch_of(other), arch) for other_pack, other in same):
+            lacks = "for these arches" if same else "from the same source and spec"
+            yield Finding(kernel.name, f"is in {root} and the full catalog has no kernel {lacks}")
+
+
+def _twins(catalog: Catalog) -> Iterator[Finding]:
+    for members in _members(catalog).values():
+        for i, (kdp, kernel) in enumerate(members):
+            for other_pack, other in members[:i]:
+                if compete(other_pack.arch_of(other), kdp.arch_of(kernel)):
+                    yield Finding(kernel.name, f"is the same binary as {other.name} under other metadata")
+                    break

@@ -1,0 +1,24 @@
+"""Gate `tuples`: no two kernels that compete on a device have equal metadata, for which loaders drop the engine."""
+
+from __future__ import annotations
+
+from winnow.catalog.duplicates import competitors
+from winnow.catalog.engine_dir import EngineDir
+from winnow.gates.trees import catalogs
+from winnow.gates.verdict import Finding, Verdict, judged
+
+
+def check(engine: EngineDir, device: str) -> Verdict:
+    """Compare the completed metadata of all kernels of each catalog, whatever pack they are in."""
+    findings: list[Finding] = []
+    compared = 0
+    for _, catalog in catalogs(engine):
+        kernels = [
+            (kernel.name, catalog.completed_metadata(kernel), kdp.arch_of(kernel)) for kdp, kernel in catalog.kernels()
+        ]
+        compared += len(kernels)
+        findings += (
+            Finding(again, f"has the metadata of {first} and competes with it on a device: a loader drops the engine")
+            for first, again in competitors(kernels)
+        )
+    return judged("tuples", f"{compared} kernels", findings)
