@@ -1,0 +1,101 @@
+"""The gates as pytest tests: `winnow_manifests = engine.yaml …` in an ini file gives one test a gate and engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# pytest loads this module wherever Winnow is installed, so what the gates need is imported when they run.
+
+
+class GateFailed(Exception):
+    """A gate did not pass; `str()` is what a person reads."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("winnow_manifests", "Winnow manifests whose gates are tests (paths from the ini file).", type="paths")
+    parser.addini("winnow_gates", "The gates that run (default: all).", type="args")
+    parser.addini("winnow_device", "The device runtime of gates that run kernels.", default="cpu")
+    group = parser.getgroup("winnow")
+    group.addoption("--winnow-gates", metavar="GATES", help="Run these gates only, by name, separated by commas.")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.resolve() in _manifests(parent.config):
+        return ManifestFile.from_parent(parent, path=file_path)
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Manifests outside the directories that were collected run too, unless the command line names what to run."""
+    if not _runs_everything(config):
+        return
+    seen = {item.path.resolve() for item in items if isinstance(item, GateTest)}
+    for path in _manifests(config):
+        if path not in seen:
+            items.extend(ManifestFile.from_parent(session, path=path).collect())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Workers of pytest-xdist get their arguments spelled out: tell them whether a person wrote them."""
+    node.workerinput["winnow_runs_everything"] = _runs_everything(node.config)
+
+
+def _runs_everything(config: pytest.Config) -> bool:
+    told: bool | None = getattr(config, "workerinput", {}).get("winnow_runs_everything")
+    return config.args_source is not pytest.Config.ArgsSource.ARGS if told is None else told
+
+
+def _manifests(config: pytest.Config) -> list[Path]:
+    return [Path(path).resolve() for path in config.getini("winnow_manifests")]
+
+
+def _gate_names(config: pytest.Config) -> list[str]:
+    from winnow.errors import nearest
+    from winnow.gates import GATES
+
+    option: str | None = config.getoption("--winnow-gates")
+    wanted = config.getini("winnow_gates") if option is None else [name for name in option.split(",") if name]
+    for name in wanted:
+        if name not in GATES:
+            raise pytest.UsageError(f'no gate is called "{name}": {nearest(name, GATES)}')
+    return [name for name in GATES if not wanted or name in wanted]
+
+
+class ManifestFile(pytest.File):
+    """One engine: its tests are its gates."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for name in _gate_names(self.config):
+            yield GateTest.from_parent(self, name=name)
+
+
+class GateTest(pytest.Item):
+    """One gate of one engine."""
+
+    def runtest(self) -> None:
+        from winnow.catalog.engine_dir import EngineDir
+        from winnow.errors import WinnowError
+        from winnow.gates import run_gates
+        from winnow.report.verdicts import text
+
+        try:
+            verdicts = run_gates(EngineDir(self.path), [self.name], str(self.config.getini("winnow_device")))
+        except WinnowError as error:
+            raise GateFailed(f"winnow: {error}") from error
+        if any(verdict.state != "passed" for verdict in verdicts):
+            raise GateFailed(text(verdicts))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """A refusal is no crash: what it says is shown, not where in Winnow it was said."""
+        if isinstance(excinfo.value, GateFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"winnow check {self.name}"
