@@ -172,7 +172,8 @@ def _negated(node: ast.expr, floats: frozenset[str]) -> ast.expr:
 
 def compared(parts: Sequence[Signed], op: ast.cmpop) -> ast.Compare:
     """The comparison of a sum with 0."""
-    return ast.Compare(sum_of(parts), [op], [ast.Constant(0)])
+    needed = [(sign, part) for sign, part in parts if not (isinstance(part, ast.Constant) and part.value == 0)]
+    return ast.Compare(sum_of(needed), [op], [ast.Constant(0)])
 
 
 def summands(node: ast.expr, sign: int = 1) -> list[Signed]:

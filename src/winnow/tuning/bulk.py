@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from winnow.tuning.diagram import Diagram, Level, free
 from winnow.tuning.growth import OverBudget
+from winnow.tuning.leaf import leaf
 from winnow.tuning.machines import Machine, distinct
 from winnow.tuning.order import Step
+from winnow.tuning.partial import Partial
 
-_BLOCK = 1 << 21
+_BLOCK = 1 << 20
 _EXACT = 1 << 62
+_TRIES_PER_EDGE = 8
 
 Array = Any
-
-
-@dataclass
-class _Edges:
-    contexts: int
-    starts: Array
-    choices: Array
-    below: list[Array]
+States = dict[int, list[Array]]
+"""The state columns of the machines that a context carries, by the machine's number."""
 
 
 @dataclass
 class _Node:
-    """One step of the forest, as in `growth`, with the machines' states in columns."""
+    """One step of the forest, as in `growth`: `advanced` are machines with the depth that this axis has for them."""
 
     axis: int
     carried: tuple[int, ...]
     advanced: list[tuple[int, int]]
     children: list[int]
+
+
+@dataclass
+class _Edges:
+    """The edges of a level, and where they lead: for each child the number of its contexts and their states."""
+
+    starts: Array
+    ends: Array
+    choices: Array
+    below: list[Array] = field(default_factory=list)
+    met: list[tuple[int, States]] = field(default_factory=list)
 
 
 def grow_in_bulk(
@@ -44,25 +52,32 @@ def grow_in_bulk(
     """What `growth.grow` gives, for machines.
 
     Raises:
-        OverBudget: the diagram has more than `most_edges`.
+        OverBudget: the diagram has more than `most_edges`, or several times as many choices have to be tried.
         Unsuitable: a machine's numbers do not fit.
     """
     nodes = _wire(steps, machines)
-    states: list[dict[int, list[Array]]] = [{} for _ in steps]
-    counts = [1] * len(steps)
-    edges: list[_Edges] = []
+    met: list[tuple[int, States]] = [(1, {})] * len(steps)
+    levels: list[_Edges] = []
+    tries = most_edges * _TRIES_PER_EDGE
     for i, node in enumerate(nodes):
-        found = _expand(node, nodes, kept[node.axis], counts[i], states[i], machines, most_edges)
-        states[i] = {}
-        most_edges -= len(found[0].choices)
-        for child, (number, columns) in zip(node.children, found[1], strict=True):
-            counts[child], states[child] = number, columns
-        edges.append(found[0])
-    levels = _totalled(nodes, edges, kept)
+        contexts, states = met[i]
+        edges = _leaf(node, kept[node.axis], states, machines)
+        if edges is None:
+            tries -= contexts * len(kept[node.axis])
+            if tries < 0:
+                raise OverBudget
+            edges = _expanded(node, nodes, kept[node.axis], contexts, states, machines, most_edges)
+        most_edges -= len(edges.choices)
+        if most_edges < 0:
+            raise OverBudget
+        for child, found in zip(node.children, edges.met, strict=True):
+            met[child] = found
+        met[i], edges.met = (contexts, {}), []
+        levels.append(edges)
     placed = {step.axis for step in steps}
     loose = [free(axis, choices) for axis, choices in enumerate(kept) if axis not in placed]
     roots = [i for i, step in enumerate(steps) if step.parent < 0]
-    return Diagram((*levels, *loose), (*roots, *range(len(levels), len(kept))))
+    return Diagram((*_totalled(nodes, levels, kept), *loose), (*roots, *range(len(levels), len(kept))))
 
 
 def _wire(steps: Sequence[Step], machines: Sequence[Machine]) -> list[_Node]:
@@ -83,57 +98,86 @@ def _wire(steps: Sequence[Step], machines: Sequence[Machine]) -> list[_Node]:
     return [_Node(step.axis, tuple(carried[i]), advanced[i], children[i]) for i, step in enumerate(steps)]
 
 
-def _expand(
+def _leaf(node: _Node, kept: Sequence[int], states: States, machines: Sequence[Machine]) -> _Edges | None:
+    """The edges of an axis at which nothing but the end of one wide rule is decided, where that needs no trying."""
+    if node.children or len(node.advanced) != 1:
+        return None
+    ((which, _),) = node.advanced
+    machine = machines[which]
+    found = leaf(machine, states[which], len(kept)) if isinstance(machine, Partial) and which in states else None
+    return None if found is None else _Edges(found.starts, found.ends, _as_choices(kept)[found.choices])
+
+
+def _as_choices(kept: Sequence[int]) -> Array:
+    return np.asarray(kept, dtype=np.int32)
+
+
+def _expanded(
     node: _Node,
     nodes: Sequence[_Node],
     kept: Sequence[int],
     contexts: int,
-    states: dict[int, list[Array]],
+    states: States,
     machines: Sequence[Machine],
     most: int,
-) -> tuple[_Edges, list[tuple[int, dict[int, list[Array]]]]]:
-    """The edges of a level, and for each child the number of its contexts and their states."""
+) -> _Edges:
+    """Try every choice in every context, block by block."""
     size = len(kept)
-    fan_outs, choices = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-    columns: list[dict[int, list[list[Array]]]] = [{w: [] for w in nodes[child].carried} for child in node.children]
+    fan_outs, choices = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    gathered = [_Gathered(nodes[child].carried) for child in node.children]
     block = max(1, _BLOCK // max(1, size))
-    found = 0
     for low in range(0, contexts, block):
-        high = min(contexts, low + block)
-        here = {which: [column[low:high, None] for column in state] for which, state in states.items()}
+        rows = min(contexts - low, block)
+        here = {which: [column[low : low + rows, None] for column in state] for which, state in states.items()}
         alive: Any = np.ones((1, size), dtype=np.bool_)
-        after: dict[int, list[Array]] = {}
+        after: States = {}
         for which, depth in node.advanced:
             left, after[which] = machines[which].advance(depth, here.get(which, []), size, alive)
             alive = alive & left
-        alive = np.broadcast_to(alive, (high - low, size))
+        alive = np.broadcast_to(alive, (rows, size))
         at, taken = np.nonzero(alive)
-        found += len(taken)
-        if found > most:
+        most -= len(at)
+        if most < 0:
             raise OverBudget
         fan_outs.append(np.count_nonzero(alive, axis=1))
         choices.append(taken.astype(np.int32))
-        for child in columns:
-            for which, parts in child.items():
-                state = after.get(which) or here[which]
-                wide = [np.broadcast_to(column, (high - low, size)) for column in state]
-                parts.append([column[at, taken] for column in wide])
-    starts = np.cumsum(np.concatenate(fan_outs))
-    edges = _Edges(contexts, starts, np.asarray(kept)[np.concatenate(choices)], [])
-    passed = []
-    for child in columns:
-        flat = [
-            (which, column)
-            for which, parts in child.items()
-            for column in map(np.concatenate, zip(*parts, strict=True))
-        ]
-        number, place, first = distinct([column for _, column in flat], len(edges.choices))
+        for child in gathered:
+            child.take({which: after.get(which) or here[which] for which in child.carried}, rows, size, at, taken)
+    ends = np.cumsum(np.concatenate(fan_outs))
+    edges = _Edges(ends - np.concatenate(fan_outs), ends, _as_choices(kept)[np.concatenate(choices)])
+    for child in gathered:
+        place, found = child.united()
         edges.below.append(place)
-        met: dict[int, list[Array]] = {which: [] for which in child}
-        for which, column in flat:
-            met[which].append(column[first])
-        passed.append((number, met))
-    return edges, passed
+        edges.met.append(found)
+    return edges
+
+
+class _Gathered:
+    """The states in which a child is met, gathered block by block; equal ones are made one within each block first."""
+
+    def __init__(self, carried: Sequence[int]) -> None:
+        self.carried = carried
+        self._places: list[Array] = [np.zeros(0, dtype=np.int32)]
+        self._columns: list[list[Array]] = []
+        self._widths: list[tuple[int, int]] = []
+        self._rows = 0
+
+    def take(self, states: States, rows: int, size: int, at: Array, taken: Array) -> None:
+        columns = [np.broadcast_to(c, (rows, size))[at, taken] for which in self.carried for c in states[which]]
+        number, place, first = distinct(columns, len(at))
+        self._places.append(place + np.int32(self._rows))
+        self._columns.append([column[first] for column in columns])
+        self._widths = [(which, len(states[which])) for which in self.carried]
+        self._rows += number
+
+    def united(self) -> tuple[Array, tuple[int, States]]:
+        """For every edge the number of its context, and the contexts: how many, and their states."""
+        columns = [np.concatenate(parts) for parts in zip(*self._columns, strict=True)]
+        number, place, first = distinct(columns, self._rows)
+        states: States = {}
+        for which, width in self._widths:
+            states[which], columns = [column[first] for column in columns[:width]], columns[width:]
+        return place[np.concatenate(self._places)], (number, states)
 
 
 def _totalled(nodes: Sequence[_Node], edges: Sequence[_Edges], kept: Sequence[Sequence[int]]) -> list[Level]:
@@ -144,16 +188,42 @@ def _totalled(nodes: Sequence[_Node], edges: Sequence[_Edges], kept: Sequence[Se
     for i in range(len(nodes) - 1, -1, -1):
         node, own = nodes[i], edges[i]
         upto: Any = range(len(own.choices) + 1)
+        totals[i] = own.ends - own.starts
         most[i] = len(kept[node.axis]) * math.prod([most[child] for child in node.children])
-        marks = own.starts
         if node.children:
-            exact = most[i] * own.contexts < _EXACT
-            kind: Any = np.int64 if exact else object
+            kind: Any = np.int64 if most[i] * len(own.starts) < _EXACT else object
             weights = np.ones(len(own.choices), dtype=kind)
             for child, met in zip(node.children, own.below, strict=True):
                 weights = weights * totals[child].astype(kind)[met]
             upto = np.concatenate([np.zeros(1, dtype=kind), np.cumsum(weights, dtype=kind)])
-            marks = upto[own.starts]
-        totals[i] = marks[1:] - marks[:-1]
-        levels.append(Level(node.axis, tuple(node.children), own.starts, own.choices, tuple(own.below), upto))
+            totals[i] = upto[own.ends] - upto[own.starts]
+        levels.append(Level(node.axis, tuple(node.children), own.starts, own.ends, own.choices, tuple(own.below), upto))
     return levels[::-1]
+
+
+def marginals_in_bulk(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
+    """What `diagram.marginals` gives for a diagram that has points and is made of arrays."""
+    kind: Any = np.int64 if diagram.total < _EXACT else object
+    levels = diagram.levels
+    around = [np.zeros(len(level.starts), dtype=kind) for level in levels]
+    for root in diagram.roots:
+        around[root][0] = diagram.total // levels[root].total(0)
+    counts: list[list[int]] = [[0] * size for size in sizes]
+    for which, level in enumerate(levels):
+        starts, ends = np.asarray(level.starts), np.asarray(level.ends)
+        if level.children:
+            outside = np.repeat(around[which], ends - starts)
+            weights = outside * np.diff(np.asarray(level.upto))
+            for child, met in zip(level.children, level.below, strict=True):
+                upto = np.asarray(levels[child].upto)
+                totals = upto[np.asarray(levels[child].ends)] - upto[np.asarray(levels[child].starts)]
+                np.add.at(around[child], met, weights // np.maximum(totals[met], 1))
+        else:
+            change = np.zeros(len(level.choices) + 1, dtype=kind)
+            np.add.at(change, starts, around[which])
+            np.subtract.at(change, ends, around[which])
+            weights = np.cumsum(change, dtype=kind)[:-1]
+        sums = np.zeros(sizes[level.axis], dtype=kind)
+        np.add.at(sums, np.asarray(level.choices), weights)
+        counts[level.axis] = [int(count) for count in sums]
+    return counts

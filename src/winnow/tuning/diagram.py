@@ -18,27 +18,29 @@ Cells = Sequence[Sequence[Point]]
 
 @dataclass(frozen=True)
 class Level:
-    """One axis in all the contexts in which it is met. Edge by edge, the edges of one context side by side:
+    """One axis in all the contexts in which it is met. Context `c` has the edges from `starts[c]` up to `ends[c]`.
 
-    `choices` is the choice that the edge takes, `below[k]` the context in which it meets the child `children[k]`,
-    `upto` the points that open from the edges before it. Context `c` has the edges `starts[c]` to `starts[c + 1]`.
+    Edge by edge, `choices` is the choice that it takes, `below[k]` the context in which it meets the child
+    `children[k]`, `upto` the points that open from the edges before it. Contexts of a level without children may
+    share edges.
     """
 
     axis: int
     children: tuple[int, ...]
     starts: Sequence[int]
+    ends: Sequence[int]
     choices: Sequence[int]
     below: tuple[Sequence[int], ...]
     upto: Sequence[int]
 
     def total(self, context: int) -> int:
         """The number of points below this context."""
-        return int(self.upto[self.starts[context + 1]]) - int(self.upto[self.starts[context]])
+        return int(self.upto[self.ends[context]]) - int(self.upto[self.starts[context]])
 
 
 def free(axis: int, choices: Sequence[int]) -> Level:
     """The level of an axis that no relation reads, or that is known to have no choice left."""
-    return Level(axis, (), (0, len(choices)), choices, (), range(len(choices) + 1))
+    return Level(axis, (), (0,), (len(choices),), choices, (), range(len(choices) + 1))
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,13 @@ class Diagram:
 def marginals(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
     """For every axis and choice the number of valid points that take it."""
     counts = [[0] * size for size in sizes]
+    levels = diagram.levels
     if not diagram.total:
         return counts
-    levels = diagram.levels
+    if not all(isinstance(level.starts, list | tuple) for level in levels):
+        from winnow.tuning.bulk import marginals_in_bulk  # the diagram was made with arrays
+
+        return marginals_in_bulk(diagram, sizes)
     around: list[dict[int, int]] = [{} for _ in levels]
     for root in diagram.roots:
         around[root][0] = diagram.total // levels[root].total(0)
@@ -87,7 +93,7 @@ def _spread(
     around: list[dict[int, int]],
 ) -> None:
     """Share what is around a context among its edges, and pass each child what is then around it."""
-    for edge in range(level.starts[context], level.starts[context + 1]):
+    for edge in range(level.starts[context], level.ends[context]):
         weight = outside * (int(level.upto[edge + 1]) - int(level.upto[edge]))
         if weight:
             counts[level.choices[edge]] += weight
@@ -114,7 +120,7 @@ def unrank(diagram: Diagram, rank: int) -> list[int]:
             continue
         upto = level.upto
         rank += int(upto[start])
-        edge = bisect_right(upto, rank, start, level.starts[context + 1]) - 1
+        edge = bisect_right(upto, rank, start, level.ends[context]) - 1
         rank -= int(upto[edge])
         taken[level.axis] = level.choices[edge]
         if len(children) == 1:
@@ -184,7 +190,7 @@ class _Lister:
 
     def _edges(self, level: Level, context: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """The choices of a context that lead somewhere, each with the contexts of the children."""
-        for edge in range(level.starts[context], level.starts[context + 1]):
+        for edge in range(level.starts[context], level.ends[context]):
             if level.upto[edge] != level.upto[edge + 1]:
                 parts = [(child, int(met[edge])) for child, met in zip(level.children, level.below, strict=True)]
                 yield level.choices[edge], parts
@@ -208,7 +214,7 @@ class _Lister:
                 head = own[choice]
                 points += [head + tail for tail in self._product(parts)]
         else:
-            points = [own[choice] for choice in level.choices[level.starts[context] : level.starts[context + 1]]]
+            points = [own[choice] for choice in level.choices[level.starts[context] : level.ends[context]]]
         if self.room > 0:
             self.room -= len(points)
             self.known[which, context] = points

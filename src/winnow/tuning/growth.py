@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, compress, pairwise, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -68,14 +68,16 @@ def grow(
     Relations number the kept choices from 0. Axes that no step names are free.
 
     Raises:
-        OverBudget: the diagram has more than `most_edges`.
+        OverBudget: more than `most_edges` edges have to be tried.
     """
     nodes = wire(steps, relations)
     contexts: list[dict[States, int]] = [{} if step.parent >= 0 else {(): 0} for step in steps]
     edges: list[tuple[list[int], list[int], list[list[int]]]] = []
     for node, known in zip(nodes, contexts, strict=True):
-        edges.append(_expand(node, kept[node.axis], known, contexts, most_edges))
-        most_edges -= len(edges[-1][1])
+        most_edges -= len(known) * len(kept[node.axis])
+        if most_edges < 0:
+            raise OverBudget
+        edges.append(_expand(node, kept[node.axis], known, contexts))
     levels = _totalled(nodes, edges)
     placed = {step.axis for step in steps}
     loose = [free(axis, choices) for axis, choices in enumerate(kept) if axis not in placed]
@@ -84,7 +86,7 @@ def grow(
 
 
 def _expand(
-    node: Node, kept: Sequence[int], contexts: dict[States, int], known: list[dict[States, int]], most: int
+    node: Node, kept: Sequence[int], contexts: dict[States, int], known: list[dict[States, int]]
 ) -> tuple[list[int], list[int], list[list[int]]]:
     """Follow every choice from every context that was reached, and note the contexts that the children get."""
     starts, choices = [0], list[int]()
@@ -101,10 +103,8 @@ def _expand(
                     for seen, pick, met in targets:
                         met.append(seen.setdefault(pick(now), len(seen)))
         else:
-            choices += [choice for choice, states in zip(kept, after, strict=True) if NO not in states]
+            choices += compress(kept, rows[0] if len(rows) == 1 else map(all, after))
         starts.append(len(choices))
-        if len(choices) > most:
-            raise OverBudget
     return starts, choices, below
 
 
@@ -127,7 +127,6 @@ def _totalled(nodes: Sequence[Node], edges: Sequence[tuple[list[int], list[int],
             weights = [map(totals[child].__getitem__, met) for child, met in zip(children, below, strict=True)]
             opened = weights[0] if len(weights) == 1 else map(math.prod, zip(*weights, strict=True))
             upto = list(accumulate(opened, initial=0))
-        marks = [upto[start] for start in starts]
-        totals[i] = [after - before for before, after in pairwise(marks)]
-        levels.append(Level(nodes[i].axis, children, starts, choices, tuple(below), upto))
+        totals[i] = [after - before for before, after in pairwise([upto[start] for start in starts])]
+        levels.append(Level(nodes[i].axis, children, starts[:-1], starts[1:], choices, tuple(below), upto))
     return levels[::-1]

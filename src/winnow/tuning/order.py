@@ -19,17 +19,19 @@ def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
     """The axes that `scopes` name, ordered by min-weight elimination: what is eliminated last is decided first.
 
     Two axes on different branches never meet in a scope, so their branches are independent once the axes above
-    them are decided. Ties go to the axis declared last, so that declared order is kept where nothing speaks against.
+    them are decided. Of equal weights the axis goes first that met the fewest others, then the one declared last, so
+    that hubs are decided early and declared order is kept where nothing speaks against it.
     """
     near = [0] * len(sizes)
     for scope in scopes:
         mask = sum(1 << axis for axis in scope)
         for axis in scope:
             near[axis] |= mask
+    met = [mask.bit_count() for mask in near]
     cost = {axis: _weight(mask, sizes) for axis, mask in enumerate(near) if mask}
     eliminated: dict[int, int] = {}
     while cost:
-        axis = min(cost, key=lambda a: (cost[a], -a))
+        axis = min(cost, key=lambda a: (cost[a], met[a], -a))
         del cost[axis]
         eliminated[axis] = bag = near[axis] & ~(1 << axis)
         for other in _bits(bag):

@@ -31,7 +31,7 @@ from winnow.tuning.algebra import (
 from winnow.tuning.bounds import Range, may_raise, truth_range, value_range
 from winnow.tuning.vector import Batch, Unsuitable, evaluate
 
-_ACHIEVABLE = 1 << 16
+_ACHIEVABLE = 1 << 17
 
 Array = Any
 
@@ -40,13 +40,15 @@ Array = Any
 class _Step:
     """What happens at one axis: slots computed from the slots before and the axis' terms, and what is left to hold.
 
-    `rest` are the values that the still open part of a comparison with 0 can add to the only slot, sorted.
+    Where that is a comparison of 0 with the only slot and an open part, `ahead` has the open part's values over the
+    axes to come, and `rest` has them sorted.
     """
 
     terms: Mapping[str, Array]
     updates: tuple[ast.expr, ...]
     names: tuple[str, ...]
     residual: ast.expr
+    ahead: Array | None
     rest: Array | None
 
 
@@ -141,8 +143,9 @@ def partial(
         ahead = {name: terms[name] for name in terms if terms[name][0] > at}
         updates = rewriter.close(frozenset(own))
         cells = math.prod(sizes[at + 1 :])
-        rest = _achievable(rewriter, ahead, at + 1, sizes[at + 1 :]) if cells <= _ACHIEVABLE and ahead else None
-        steps.append(_Step(own, tuple(updates.values()), tuple(updates), rewriter.residual, rest))
+        open_part = _open_part(rewriter, ahead, at + 1, sizes[at + 1 :]) if cells <= _ACHIEVABLE and ahead else None
+        rest = None if open_part is None else np.unique(open_part)
+        steps.append(_Step(own, tuple(updates.values()), tuple(updates), rewriter.residual, open_part, rest))
     return Partial(tuple(scope), tuple(steps), ranges)
 
 
@@ -165,7 +168,7 @@ def _reach(node: ast.expr, ranges: Mapping[str, Range]) -> float:
     return float(max(abs(low), abs(high)))
 
 
-def _achievable(
+def _open_part(
     rewriter: _Rewriter, ahead: Mapping[str, tuple[int, Sequence[Any]]], first: int, sizes: Sequence[int]
 ) -> Array | None:
     """All values of the open part of the residual, if that compares the sum of one slot and an open part with 0."""
@@ -183,7 +186,7 @@ def _achievable(
         shape = [1] * len(sizes)
         shape[at - first] = -1
         env[name] = _batch(np.array(values).reshape(shape))
-    return np.unique(_numbers(evaluate(sum_of(ahead_only), env)))
+    return np.broadcast_to(_numbers(evaluate(sum_of(ahead_only), env)), tuple(sizes)).ravel()
 
 
 def _against_zero(node: ast.expr, floats: frozenset[str]) -> TypeGuard[ast.Compare]:
@@ -235,7 +238,11 @@ class _Rewriter:
         """As `_cut`, where only the truth of `node` is asked for, so that `and` and `or` may be regrouped."""
         if isinstance(node, ast.BoolOp):
             op = node.op
-            return self._cut_group(node.values, lambda parts: ast.BoolOp(op, list(parts)), self._cut_truth)
+
+            def join(parts: Sequence[ast.expr]) -> ast.expr:
+                return ast.BoolOp(op, list(parts)) if len(parts) > 1 else parts[0]
+
+            return self._cut_group(node.values, join, self._cut_truth, join)
         return self._cut(node)
 
     def _cut(self, node: ast.expr) -> ast.expr:
@@ -249,7 +256,7 @@ class _Rewriter:
             case ast.BinOp(op=ast.Add() | ast.Sub()) if whole(node, self.floats):
                 return self._cut_sum(summands(node))
             case ast.BinOp(op=ast.Mult()) if whole(node, self.floats):
-                return self._cut_group(factors(node), product_of, self._cut)
+                return self._cut_group(factors(node), product_of, self._cut, product_of)
             case ast.BinOp(left=left, op=ast.Mod(), right=ast.Constant(value=int(m))) if m > 0:
                 if whole(left, self.floats):
                     return self._cut_remainder(left, m)
@@ -265,26 +272,32 @@ class _Rewriter:
     def _cut_group(
         self,
         parts: Sequence[ast.expr],
-        join: Callable[[Sequence[ast.expr]], ast.expr],
+        close: Callable[[Sequence[ast.expr]], ast.expr],
         cut: Callable[[ast.expr], ast.expr],
+        join: Callable[[Sequence[ast.expr]], ast.expr],
     ) -> ast.expr:
+        """The operands joined again, those that are known closed into one slot and each other one cut."""
         known = [part for part in parts if self._known(part)]
         ahead = [cut(part) for part in parts if not self._known(part)]
         if any(names_of(part) for part in known):
-            known = [self._slot(known[0] if len(known) == 1 else join(known))]
-        return (known + ahead)[0] if len(known) + len(ahead) == 1 else join([*known, *ahead])
+            known = [self._slot(close(known))]
+        return join([*known, *ahead])
 
     def _cut_remainder(self, left: ast.expr, modulus: int) -> ast.expr:
-        """Of a sum whose remainder is asked for, only the remainder of the known part matters."""
+        """Of a sum or a product whose remainder is asked for, only the remainder of the known part matters."""
+
+        def reduced(node: ast.expr) -> ast.expr:
+            return ast.BinOp(node, ast.Mod(), ast.Constant(modulus))
+
+        def cut(part: ast.expr) -> ast.expr:
+            return self._cut_group(factors(part), lambda known: reduced(product_of(known)), self._cut, product_of)
+
         parts = summands(left)
         known = [(sign, part) for sign, part in parts if self._known(part)]
-        ahead = [(sign, self._cut(part)) for sign, part in parts if not self._known(part)]
+        ahead = [(sign, cut(part)) for sign, part in parts if not self._known(part)]
         if any(names_of(part) for _, part in known):
-            reduced = ast.BinOp(sum_of(known), ast.Mod(), ast.Constant(modulus))
-            ahead.append((1, self._slot(reduced)))
-        else:
-            ahead += known
-        return ast.BinOp(sum_of(ahead), ast.Mod(), ast.Constant(modulus))
+            known = [(1, self._slot(reduced(sum_of(known))))]
+        return reduced(sum_of([*ahead, *known]))
 
     def _divide(self) -> None:
         """`known * open + known <= 0` needs the quotient of the two only; the same for the other three orders."""
@@ -299,14 +312,17 @@ class _Rewriter:
         op = type(residual.ops[0])
         if sign < 0:
             parts, op = [(-s, part) for s, part in parts], _MIRRORED[op]
-        scale = product_of([part for part in factors(term) if self._settled(part)])
+        scales = [part for part in factors(term) if self._settled(part)]
         opened = [part for part in factors(term) if not self._settled(part)]
-        if not whole(term, self.floats) or not value_range(scale, self.ranges)[0] > 0 or not opened:
+        scale = product_of(scales)
+        if not scales or not whole(term, self.floats) or not value_range(scale, self.ranges)[0] > 0:
             return
         offset = self._unfolded(sum_of([(s, part) for s, part in parts if self._settled(part)]))
-        quotient, op = _QUOTIENTS[op](offset, self._unfolded(scale))
+        rest = product_of(opened)
+        impossible = ast.Constant(-int(value_range(rest, self.ranges)[1]) - 1)
+        quotient, op = _QUOTIENTS[op](offset, self._unfolded(scale), impossible)
         slot = quotient if not names_of(quotient) else self._slot(quotient)
-        self.residual = compared([(1, product_of(opened)), (1, slot)], op())
+        self.residual = compared([(1, rest), (1, slot)], op())
 
     def _settled(self, node: ast.expr) -> bool:
         return names_of(node) <= frozenset(self.slots)
@@ -326,17 +342,27 @@ def _floor(numerator: ast.expr, denominator: ast.expr) -> ast.expr:
     return ast.BinOp(numerator, ast.FloorDiv(), denominator)
 
 
+def _exact(op: type[ast.cmpop], offset: ast.expr, scale: ast.expr, impossible: ast.expr) -> _Quotient:
+    """The quotient where there is one; else what no value of the open part can be the negative of."""
+    divides = ast.Compare(ast.BinOp(offset, ast.Mod(), scale), [ast.Eq()], [ast.Constant(0)])
+    return ast.IfExp(divides, _floor(offset, scale), impossible), op
+
+
 _Quotient = tuple[ast.expr, type[ast.cmpop]]
-_QUOTIENTS: Mapping[type[ast.cmpop], Any] = {
-    # scale * x + offset <= 0  holds when  x <= floor(-offset / scale), and so on for the other three.
-    ast.LtE: lambda offset, scale: (_minus(_floor(_minus(offset), scale)), ast.LtE),
-    ast.Lt: lambda offset, scale: (_minus(_floor(_minus(offset, -1), scale)), ast.LtE),
-    ast.GtE: lambda offset, scale: (_floor(offset, scale), ast.GtE),
-    ast.Gt: lambda offset, scale: (_floor(sum_of([(1, offset), (-1, ast.Constant(1))]), scale), ast.GtE),
+_QUOTIENTS: Mapping[type[ast.cmpop], Callable[[ast.expr, ast.expr, ast.expr], _Quotient]] = {
+    # scale * x + offset <= 0  holds when  x <= floor(-offset / scale), and so on for the others.
+    ast.LtE: lambda offset, scale, _: (_minus(_floor(_minus(offset), scale)), ast.LtE),
+    ast.Lt: lambda offset, scale, _: (_minus(_floor(_minus(offset, -1), scale)), ast.LtE),
+    ast.GtE: lambda offset, scale, _: (_floor(offset, scale), ast.GtE),
+    ast.Gt: lambda offset, scale, _: (_floor(sum_of([(1, offset), (-1, ast.Constant(1))]), scale), ast.GtE),
+    ast.Eq: lambda offset, scale, impossible: _exact(ast.Eq, offset, scale, impossible),
+    ast.NotEq: lambda offset, scale, impossible: _exact(ast.NotEq, offset, scale, impossible),
 }
 _MIRRORED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.GtE,
     ast.GtE: ast.LtE,
     ast.Lt: ast.Gt,
     ast.Gt: ast.Lt,
+    ast.Eq: ast.Eq,
+    ast.NotEq: ast.NotEq,
 }

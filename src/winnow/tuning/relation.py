@@ -66,7 +66,17 @@ class Relation:
         decided = any(YES in row or RAISED in row for layer in self.layers[:at] for row in layer[3:])
         if self.root < 3 or decided:
             return list(range(size)) if self.root else []
-        return [choice for choice in range(size) if any(row[choice] for row in self.layers[at][3:])]
+        return [choice for choice, used in enumerate(_united(self.layers[at][3:], size)) if used]
+
+
+def _united(rows: Sequence[Row], size: int) -> Iterable[int]:
+    """For every choice something that is not 0 if one of the rows has not 0 there."""
+    if all(isinstance(row, bytes) for row in rows):
+        union = 0
+        for row in rows:
+            union |= int.from_bytes(row, "little")
+        return union.to_bytes(size, "little")
+    return map(any, zip(*rows, strict=True))
 
 
 def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Relation:

@@ -13,7 +13,7 @@ from winnow.tuning.learning import Bound, learn, narrow, raised
 from winnow.tuning.order import Step, forest
 from winnow.tuning.relation import NO, RAISED, YES, Relation, judge
 
-_SMALL_DIAGRAM = 1 << 16
+_SMALL_DIAGRAM = 1 << 17
 _RELAXED_DIAGRAM = 1 << 20
 
 Outcomes = tuple[int, int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from winnow.tuning.expression import FUNCTIONS, power
-from winnow.tuning.relation import RAISED
+from winnow.tuning.relation import NO, RAISED, YES
 
 _INT_LIMIT = 1 << 62
 _FLOAT_LIMIT = 1 << 53
@@ -94,34 +94,39 @@ def outcomes(tree: ast.expr, inputs: Mapping[str, tuple[int, Sequence[Any]]], si
     """
     arrays = {name: column(values) for name, (at, values) in inputs.items() if at >= 0}
     looped = {inputs[name][0] for name, array in arrays.items() if array is None}
-    for at in range(len(sizes)):
-        if math.prod(size for i, size in enumerate(sizes) if i not in looped) <= _BLOCK:
-            break
-        looped.add(at)
-    if math.prod(size for i, size in enumerate(sizes) if i not in looped) < _FEWEST_PER_BLOCK:
+    pieces, block = _pieces(sizes, looped)
+    if block < _FEWEST_PER_BLOCK:
         raise Unsuitable("too few choices at once")
-    out = np.empty(tuple(sizes), dtype=np.uint8)
-    inner = [at for at in range(len(sizes)) if at not in looped]
     fixed = {name: constant(values[0]) for name, (at, values) in inputs.items() if at < 0}
-    for name, (at, _) in inputs.items():
-        if at in inner:
-            fixed[name] = _along(arrays[name], inner.index(at), len(inner))
-    order = sorted(looped)
-    for taken in product(*(range(sizes[at]) for at in order)):
-        chosen = dict(zip(order, taken, strict=True))
-        loose = {name: constant(values[chosen[at]]) for name, (at, values) in inputs.items() if at in chosen}
-        result = evaluate(tree, {**fixed, **loose})
-        where = tuple([chosen.get(at, slice(None)) for at in range(len(sizes))])
-        out[where] = result.truth()
-        if result.raised is not None:
-            out[where] = np.where(result.raised, RAISED, out[where])
+    out = np.empty(tuple(sizes), dtype=np.uint8)
+    for where in product(*pieces):
+        env = dict(fixed)
+        for name, (at, values) in inputs.items():
+            if at in looped:
+                env[name] = constant(values[where[at].start])
+            elif at >= 0:
+                env[name] = _along(arrays[name], where[at], at, len(sizes))
+        result = evaluate(tree, env)
+        found = np.where(result.truth(), YES, NO)
+        out[where] = found if result.raised is None else np.where(result.raised, RAISED, found)
     return out.tobytes()
 
 
-def _along(array: Any, at: int, axes: int) -> Batch:
+def _pieces(sizes: Sequence[int], looped: Container[int]) -> tuple[list[list[slice]], int]:
+    """For every axis the slices in which it is taken, so that blocks have a good size, which is returned as well."""
+    pieces: list[list[slice]] = [[] for _ in sizes]
+    block = 1
+    for at in range(len(sizes) - 1, -1, -1):
+        step = 1 if at in looped else max(1, min(sizes[at], _BLOCK // block))
+        pieces[at] = [slice(low, low + step) for low in range(0, sizes[at], step)]
+        block *= step
+    return pieces, block
+
+
+def _along(array: Any, part: slice, at: int, axes: int) -> Batch:
     shape = [1] * axes
     shape[at] = -1
-    return Batch(array.reshape(shape), array.min().item(), array.max().item())
+    return Batch(array[part].reshape(shape), array.min().item(), array.max().item())
 
 
 def evaluate(tree: ast.expr, env: Mapping[str, Batch]) -> Batch:
