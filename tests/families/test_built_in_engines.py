@@ -10,13 +10,12 @@ import pytest
 
 from winnow.catalog.enumerate import Variant, enumerate_variants
 from winnow.catalog.manifest import LoadedManifest, load_manifest
-from winnow.engine.extension import Launcher, Matcher
+from winnow.engine.extension import Launcher, Matcher, launcher_of
 from winnow.families import attention, gemm
 from winnow.families.algorithm import TunedSpec
 from winnow.families.attention.spec import DecodeSpec, PrefillSpec
 from winnow.families.gemm.spec import BlockedSpec, SkinnySpec
 from winnow.graphs.reader import read_corpus
-from winnow.tuning.expression import parse
 
 SPECS: dict[str, type[TunedSpec]] = {s.ALGORITHM: s for s in (BlockedSpec, SkinnySpec, PrefillSpec, DecodeSpec)}
 
@@ -26,11 +25,7 @@ def manifest(name: str) -> LoadedManifest:
 
 
 def launcher(loaded: LoadedManifest) -> Launcher:
-    x, y, z = (
-        parse(str(text), names=None, place=loaded.place("launch_surface"))
-        for text in loaded.manifest.launch_surface.grid
-    )
-    return Launcher((x, y, z))
+    return launcher_of(loaded.manifest.launch_surface, loaded.place("launch_surface"))
 
 
 def matcher(loaded: LoadedManifest) -> Matcher:

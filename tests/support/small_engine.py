@@ -16,6 +16,7 @@ from winnow.targets.cpu import host_level
 
 GRAPHS = (
     "bert_base_attention_context_encode_m128",
+    "gpt2_mlp_c_fc_decode_m1",
     "qwen2_0_5b_k_proj_prefill_m128",
     "qwen2_0_5b_q_proj_decode_m1",
     "vit_b16_classifier_encode_m8",

@@ -101,12 +101,21 @@ def behaviour(extension: Mapping[str, Any] | None, file: str) -> Behaviour:
     stated = validate(_Extension, document, "x-winnow")
     rules = tuple((field, rule.operator, rule.against(field)) for field, rule in stated.match.items())
     place = Place(file, key="x-winnow.launch_surface")
+    launcher = launcher_of(stated.launch_surface, place)
+    return Behaviour(find_family(stated.family, Place(file, key="x-winnow.family")), Matcher(rules), launcher)
+
+
+def launcher_of(surface: LaunchSurface, place: Place) -> Launcher:
+    """The launcher that a launch surface describes; `place` is where the surface stands.
+
+    Raises:
+        InputError: an extent is not an expression.
+    """
     grid, block = (
         tuple(parse(str(text), names=None, place=place) for text in extents)
-        for extents in (stated.launch_surface.grid, stated.launch_surface.block)
+        for extents in (surface.grid, surface.block)
     )
-    launcher = Launcher((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
-    return Behaviour(find_family(stated.family, Place(file, key="x-winnow.family")), Matcher(rules), launcher)
+    return Launcher((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
 
 
 @cache

@@ -11,10 +11,11 @@ from winnow.engine.extension import Matcher
 from winnow.families.adapter import Field, Problem
 from winnow.identity import sha256_hex
 
-SAMPLES = 12
+SAMPLES = 24
 """Problems that are made up for each kernel."""
 
 _LARGEST = 1 << 16
+_KEPT = 0.5
 _COMMON = (1, 2, 3, 7, 64, 513)
 
 
@@ -48,7 +49,7 @@ def _varied(
     for name, operator, other in matcher.rules:
         if operator == "equal":
             varied[name] = metadata[other]
-        elif type(fields.get(name)) is not int:
+        elif type(fields.get(name)) is not int or chooser.random() < _KEPT:
             continue
         elif operator == "multiple_of":
             varied[name] = metadata[other] * chooser.choice(_COMMON)
