@@ -25,12 +25,15 @@ def command(
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the manifest's JSON Schema, and check nothing.")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Judge every kernel, also in gates that judge a sample.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     if schema:
         print_json(Manifest.model_json_schema())
         return 0
-    verdicts = run_gates(EngineDir(manifest), gates or [], device)
+    verdicts = run_gates(EngineDir(manifest), gates or [], device, everything=everything)
     print(FORMS["json" if as_json else form](verdicts))
     return exit_code(verdicts)
 

@@ -24,15 +24,21 @@ GATES = (
     "nesting",
     "reachability",
     "launch-surface",
+    "interpreter",
     "archive",
     "serves",
     "reduction",
 )
 """Each is the function `check(engine, device)` of the module of its name, loaded when it runs: some need much."""
 
+SAMPLING = frozenset({"interpreter"})
+"""Gates that judge a sample, or `everything` if they are asked to."""
 
-def run_gates(engine: EngineDir, names: Sequence[str], device: str) -> list[Verdict]:
+
+def run_gates(engine: EngineDir, names: Sequence[str], device: str, *, everything: bool = False) -> list[Verdict]:
     """The verdicts of the gates that are named, or of all of them, in the order of the flow.
+
+    `everything` makes gates judge all of what they judge a sample of.
 
     Raises:
         InputError: no gate of that name, or an artefact that cannot be read.
@@ -43,13 +49,14 @@ def run_gates(engine: EngineDir, names: Sequence[str], device: str) -> list[Verd
     verdicts: list[Verdict] = []
     for name in GATES:
         if not names or name in names:
-            verdicts.append(_verdict(name, engine, device, verdicts))
+            verdicts.append(_verdict(name, engine, device, verdicts, everything))
     return verdicts
 
 
-def _verdict(name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict]) -> Verdict:
+def _verdict(name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict], everything: bool) -> Verdict:
+    extent = {"everything": everything} if name in SAMPLING else {}
     try:
-        return _gate(name)(engine, device)
+        return _gate(name)(engine, device, **extent)
     except InputError as error:
         # A gate before may have named the very defect: then its findings are the answer, not this error.
         if all(verdict.state != "refused" for verdict in earlier):
@@ -57,7 +64,7 @@ def _verdict(name: str, engine: EngineDir, device: str, earlier: Sequence[Verdic
         return incomplete(name, str(error).replace("\n", ";"))
 
 
-def _gate(name: str) -> Callable[[EngineDir, str], Verdict]:
+def _gate(name: str) -> Callable[..., Verdict]:
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    check: Callable[[EngineDir, str], Verdict] = module.check
+    check: Callable[..., Verdict] = module.check
     return check

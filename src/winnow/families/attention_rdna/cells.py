@@ -21,17 +21,20 @@ BIASES = ("none", "fp32", "same")
 
 @dataclass(frozen=True)
 class Cell:
-    """`width` is the widest head that the object takes; an `exact` one takes no other, and masks no columns."""
+    """Heads of up to `width` elements that are multiples of `width_step`.
+
+    Where both are one number the object is exact: it takes no other width, and masks no columns.
+    """
 
     width: int
-    exact: int
+    width_step: int
     mask: str
     bias: str
 
     @property
-    def width_step(self) -> int:
-        """What every served width is a multiple of: the width itself where it is exact."""
-        return self.width if self.exact else WIDTH_STEP
+    def exact(self) -> bool:
+        """Whether it serves one width only."""
+        return self.width_step == self.width
 
     def serves(self, head_size_qk: int, head_size_v: int, mask: str, bias: str) -> bool:
         """Whether an object of this cell computes attention of these widths, this mask and this bias."""
@@ -45,19 +48,19 @@ class Cell:
     @property
     def preference(self) -> tuple[int, int, int]:
         """Of the cells that serve a problem the least is the best: exact, then the tightest, then the most special."""
-        return 1 - self.exact, self.width, MASKS.index(self.mask)
+        return int(not self.exact), self.width, MASKS.index(self.mask)
 
 
-def _cells(widths: tuple[int, ...], exact: int, *features: tuple[str, str]) -> tuple[Cell, ...]:
-    return tuple(Cell(width, exact, mask, bias) for width, (mask, bias) in product(widths, features))
+def _buckets(widths: tuple[int, ...], *features: tuple[str, str]) -> tuple[Cell, ...]:
+    return tuple(Cell(width, WIDTH_STEP, mask, bias) for width, (mask, bias) in product(widths, features))
 
 
 _BIASED = (("band", "fp32"), ("band", "same"))
 
 CELLS: tuple[Cell, ...] = (
-    *_cells((64, 96, 128), 0, ("none", "none"), ("band", "none"), *_BIASED),
-    *_cells((160, 256), 0, ("none", "none"), ("causal", "none"), ("band", "none"), *_BIASED),
-    *_cells((192, 256), 1, ("none", "none"), ("causal", "none"), ("band", "none")),
+    *_buckets((64, 96, 128), ("none", "none"), ("band", "none"), *_BIASED),
+    *_buckets((160, 256), ("none", "none"), ("causal", "none"), ("band", "none"), *_BIASED),
+    *(Cell(width, width, mask, "none") for width, mask in product((192, 256), MASKS)),
 )
 """Every cell that is built, for each element type."""
 

@@ -44,7 +44,7 @@ def build_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> TritonSource:
             *((name, 0) for name in absent(cell, spec.dtype)),
             ("WIDTH", head),
             ("TAIL", spec.width - head),
-            ("EXACT", bool(spec.exact)),
+            ("EXACT", cell.exact),
             ("MASK", MASKS.index(spec.mask)),
             ("BIAS", spec.bias != "none"),
             ("BLOCK_M", spec.block_m),
@@ -64,7 +64,7 @@ def launch_grid(spec: RdnaAttentionSpec, request: RdnaAttentionRequest) -> tuple
 
 
 def _supports(request: Any) -> Admission:
-    cell = Cell(request.width, request.exact, request.mask, request.bias)
+    cell = Cell(request.width, request.width_step, request.mask, request.bias)
     if cell not in CELLS:
         return False, f"no kernel is written for {cell}"
     if not cell.serves(request.head_size_qk, request.head_size_v, request.mask, request.bias):

@@ -28,7 +28,7 @@ class RdnaAttentionRequest(OperatorRequest):
     mask: str = "none"
     bias: str = "none"
     width: int = 0
-    exact: int = 0
+    width_step: int = 0
     batch: int = 1
 
     def __post_init__(self) -> None:
@@ -36,7 +36,7 @@ class RdnaAttentionRequest(OperatorRequest):
             cell = closest_cell(self.head_size_qk, self.head_size_v, self.mask, self.bias)
             if cell is not None:
                 object.__setattr__(self, "width", cell.width)
-                object.__setattr__(self, "exact", cell.exact)
+                object.__setattr__(self, "width_step", cell.width_step)
                 object.__setattr__(self, "mask", cell.mask)
 
     def dims(self) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ from winnow.families.attention_rdna.cells import Cell
 
 @dataclass(frozen=True)
 class RdnaAttentionSpec(TunedSpec):
-    """Tiles of block_m queries meet block_n keys at a time; `width`, `exact`, `mask` and `bias` are those of its cell.
+    """Tiles of block_m queries meet block_n keys at a time; `width`, `width_step`, `mask` and `bias` are those of its cell.
 
     `transposed` kernels hold scores as keys by queries. `waves_per_eu` 0 leaves the registers to the compiler.
     """
@@ -21,12 +21,12 @@ class RdnaAttentionSpec(TunedSpec):
     ALGORITHM: ClassVar[str] = "attention_rdna"
     ABI: ClassVar[str] = "winnow-attention-rdna/1"
     PLATFORM: ClassVar[str] = "rdna"
-    CELL: ClassVar[tuple[str, ...]] = ("dtype", "width", "exact", "mask", "bias")
+    CELL: ClassVar[tuple[str, ...]] = ("dtype", "width", "width_step", "mask", "bias")
     TOKENS: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "dtype": "",
             "width": "w",
-            "exact": "x",
+            "width_step": "s",
             "mask": "",
             "bias": "b",
             "block_m": "bm",
@@ -40,7 +40,7 @@ class RdnaAttentionSpec(TunedSpec):
 
     dtype: str
     width: int
-    exact: int
+    width_step: int
     mask: str
     bias: str
     block_m: int
@@ -53,8 +53,4 @@ class RdnaAttentionSpec(TunedSpec):
     @property
     def cell(self) -> Cell:
         """What the kernel serves."""
-        return Cell(self.width, self.exact, self.mask, self.bias)
-
-    def width_step(self) -> int:
-        """What every head width that the kernel serves is a multiple of."""
-        return self.cell.width_step
+        return Cell(self.width, self.width_step, self.mask, self.bias)

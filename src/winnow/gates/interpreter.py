@@ -1,0 +1,97 @@
+"""Gate `interpreter`: the source of every Triton kernel computes the right numbers, by Triton's own interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from winnow.catalog.engine_dir import EngineDir
+from winnow.catalog.expand import Kernel, expand
+from winnow.compilers.source import TritonSource
+from winnow.engine.extension import Behaviour, behaviour
+from winnow.errors import Incomplete, InputError
+from winnow.families.adapter import FamilyAdapter
+from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
+from winnow.interpreter.probe import Probe, run_probes
+from winnow.interpreter.sample import covering
+from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A kernel with one source: what the interpreter runs says nothing of warps or registers, so many may share it."""
+
+    kernel: Kernel
+    source: TritonSource
+
+
+def check(engine: EngineDir, device: str, *, everything: bool = False) -> Verdict:
+    """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
+
+    A sample that holds every value of every metadata field is run, or `everything`.
+    """
+    manifest = engine.manifest.manifest
+    if manifest.kernel_source_kind != "triton":
+        return passed("interpreter", f"kernels of kind {manifest.kernel_source_kind}: none in Triton")
+    behaves = _behaviour(engine)
+    if not hasattr(behaves.adapter, "probes"):
+        return incomplete("interpreter", f'the family "{behaves.adapter.name}" names no probe graphs')
+    kernels = expand(engine.selection)
+    distinct = _distinct(engine, kernels)
+    chosen = range(len(distinct)) if everything else covering([item.kernel.metadata for item in distinct])
+    findings: list[Finding] = []
+    probes: list[tuple[Kernel, Probe]] = []
+    for item in (distinct[i] for i in chosen):
+        for probe in _probes(item, behaves, engine):
+            if isinstance(probe, Finding):
+                findings.append(probe)
+            else:
+                probes.append((item.kernel, probe))
+    try:
+        verdicts = run_probes(behaves.adapter, [probe for _, probe in probes])
+    except (InputError, Incomplete) as error:
+        return incomplete("interpreter", str(error).replace("\n", ";"))
+    for (kernel, probe), verdict in zip(probes, verdicts, strict=True):
+        if verdict.state != "passed":
+            findings.append(Finding(kernel.name, f"probe {probe.graph}: {verdict.detail}", kernel.place))
+    share = "all" if len(chosen) == len(distinct) else f"{len(chosen)} of"
+    summary = f"{share} {len(distinct)} distinct sources of {len(kernels)} kernels, {len(probes)} launches"
+    return judged("interpreter", summary, findings)
+
+
+def _behaviour(engine: EngineDir) -> Behaviour:
+    manifest = engine.manifest.manifest
+    dumped = manifest.model_dump(include={"family", "match", "launch_surface"}, exclude_none=True, mode="json")
+    return behaviour(dumped, str(engine.manifest_file))
+
+
+def _distinct(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
+    """One kernel for each source that computes differently, with what its builder makes of its spec."""
+    allowed = engine.manifest.manifest.allowed_modules
+    found: dict[object, _Numbers] = {}
+    for kernel in kernels:
+        source = kernel.source
+        authored = Authored(kernel.name, kernel.place, str(source["source"]), str(source["builder"]), kernel.spec)
+        hydrated = hydrate(authored, allowed=allowed)
+        for arch in kernel.arch:
+            check_support(hydrated, arch)
+            built = build_source(hydrated, arch)
+            if not isinstance(built, TritonSource):
+                raise authored.fail(f"{hydrated.builder_name} gave a {type(built).__name__}", key="builder")
+            key = (built.text, built.function, built.signature, built.constexprs)
+            found.setdefault(key, _Numbers(kernel, built))
+    return list(found.values())
+
+
+def _probes(item: _Numbers, behaves: Behaviour, engine: EngineDir) -> Iterator[Probe | Finding]:
+    declared = {f.name: f.default_value for f in engine.manifest.manifest.kmd_fields if f.default_value is not None}
+    metadata = {**declared, **item.kernel.metadata}
+    adapter: FamilyAdapter = behaves.adapter
+    for graph in adapter.probes(metadata):  # type: ignore[attr-defined]
+        problem = adapter.problem(graph)
+        refusal = behaves.matcher.refusal(metadata, problem.fields)
+        if refusal is not None:
+            yield Finding(item.kernel.name, f"is not matched with its probe {graph.name}: {refusal}", item.kernel.place)
+            continue
+        grid = behaves.launcher.grid(metadata, problem.fields)
+        yield Probe(item.kernel.name, item.source, problem, grid, graph.name)
