@@ -42,6 +42,37 @@ reduction:
 """
 
 
+POLICY_MANIFEST = """\
+engine: {name: "test:SumRows", sdk_version: "1.0.0", knobs: [block]}
+kernel_source_kind: c
+family: sum
+kmd_fields:
+- {name: dtype, type: string}
+- {name: block, type: int}
+- {name: persistent, type: int}
+specialization:
+  metadata_fields: [dtype, block, persistent]
+  bindings: {dtype: {field: dtype}, block: {field: block}, persistent: {field: persistent}}
+  vocabulary: {dtype: {fp32: FLOAT}}
+enumerate:
+  registry: foreign_policy:REGISTRY
+  request: foreign_policy:SumRequest
+  candidates: {arch: [gfx950]}
+  fixed: {rows: 256}
+  cells:
+  - {dtype: [fp32, fp16]}
+  space: production
+  slice:
+  - {knobs: [{block: 32}]}
+  accessors: {persistent: resolved_persistent}
+match: {dtype: equal, rows: any}
+launch_surface: {grid: [1, 1, 1]}
+reduction:
+  cell: [dtype]
+  performance: {block: {}, persistent: {}}
+"""
+
+
 def foreign_engine(root: Path, text: str = FOREIGN_MANIFEST) -> Path:
     """Write a manifest over the foreign registry; returns its path."""
     path = root / "engine.yaml"

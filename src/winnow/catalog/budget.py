@@ -151,7 +151,12 @@ def meter_selection(loaded: LoadedManifest, kernels: Sequence[Kernel]) -> Meter:
     walk = CellWalk(loaded, load_registry(loaded))
     meter = Meter(loaded)
     cells = list(walk.cells())
-    candidates = [candidate for arch in walk.plan.candidates.arch for candidate in walk.candidates(arch)]
+    candidates = [
+        candidate
+        for arch in walk.plan.candidates.arch
+        for candidate in walk.candidates(arch)
+        if walk.not_reached(candidate) is None
+    ]
     builders = {walk.builder(candidate): candidate.name for candidate in candidates}
     for kernel in kernels:
         source = (str(kernel.source.get("source")), str(kernel.source.get("builder")))

@@ -39,8 +39,9 @@ def walk_registry(loaded: LoadedManifest, *, space: str | None = None) -> Enumer
     """
     walk = CellWalk(loaded, load_registry(loaded))
     enumeration = _Enumerator(walk, space or loaded.manifest.enumerate.space).run()
-    _check_bindings(loaded, enumeration)
-    _check_projection(loaded, enumeration)
+    if enumeration.over is None:
+        _check_bindings(loaded, enumeration)
+        _check_projection(loaded, enumeration)
     return enumeration
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,16 +30,13 @@ def check(engine: EngineDir, device: str) -> Verdict:
 def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> str | None:
     """Why the registry does not offer this kernel, or None when it does."""
     source, builder = kernel.source.get("source"), kernel.source.get("builder")
-    candidates = {candidate.name: candidate for candidate in walk.candidates(arch)}
-    builders = {name: walk.builder(candidate) for name, candidate in candidates.items()}
-    candidate_name = next((n for n, ref in builders.items() if (ref.source, ref.builder) == (source, builder)), None)
-    if candidate_name is None:
+    built_by = [(candidate, walk.builder(candidate)) for candidate in walk.candidates(arch)]
+    candidates = [candidate for candidate, ref in built_by if (ref.source, ref.builder) == (source, builder)]
+    if not candidates:
         return f"no candidate of the manifest is built by {source}:{builder}"
-    candidate = candidates[candidate_name]
+    cells = [cell for cell in walk.cells() if all(kernel.spec.get(name, v) == v for name, v in cell.items())]
     reasons = []
-    for cell in walk.cells():
-        if any(name in kernel.spec and kernel.spec[name] != value for name, value in cell.items()):
-            continue
+    for candidate, cell in itertools.product(candidates, cells):
         answer = walk.offered(candidate, arch, cell, kernel.spec)
         if isinstance(answer, str):
             reasons.append(answer)
@@ -50,7 +48,7 @@ def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> st
         if difference is None:
             return None
         reasons.append(difference)
-    return reasons[0] if reasons else "its spec belongs to no cell of the manifest"
+    return reasons[-1] if reasons else "its spec belongs to no cell of the manifest"
 
 
 def _difference(kernel: Kernel, spec: Mapping[str, Any], metadata: Mapping[str, Any]) -> str | None:
