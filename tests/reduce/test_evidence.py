@@ -32,9 +32,11 @@ REDUCTION = Reduction(
 MATCH = {"n": Comparison.model_validate({"multiple_of": "step"})}
 
 
-def test_times_are_the_medians_of_what_passed(tmp_path):
+@pytest.mark.parametrize(("statistic", "settle"), [("median", median), ("minimum", min)])
+def test_times_are_those_of_what_passed(tmp_path, statistic, settle):
     path = tmp_path / "s.db"
-    run_sweep(ENGINE, PlantedDevice(noise=0.05), GRAPHS, QUICK, path)
+    sweep = QUICK.model_copy(update={"statistic": statistic})
+    run_sweep(ENGINE, PlantedDevice(noise=0.05), GRAPHS, sweep, path)
     found = load_evidence(path)
     assert [g.name for g in found.graphs] == ["double_64", "double_128", "double_256", "double_30", "double_31"]
     assert [k.name for k in found.kernels] == ["default", "small", "large", "slow", "wrong", "hanging"]
@@ -51,7 +53,7 @@ def test_times_are_the_medians_of_what_passed(tmp_path):
             " JOIN batch b ON b.id = m.batch WHERE a.name = 'small' AND b.graph = ? AND round = 2",
             (found.graphs[0].id,),
         )
-    assert found.times[0, 1, 2] == np.log(median(json.loads(samples)))
+    assert found.times[0, 1, 2] == np.log(settle(json.loads(samples)))
     assert found.ranks[0].tolist() == [0, 4, 2, 3, 5, 1], "the guess first, then by name"
     assert found.ranks[4].tolist() == [-1] * 6
     assert not np.isnan(found.controls[:4]).any()

@@ -66,7 +66,7 @@ def test_every_graph_stays_within_its_epsilon_and_no_smaller_set_does(given_):
         assert needing, "a kernel without a role and without a graph that needs it should have gone"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_input_order_changes_nothing(given_, random):
     graphs, kernels = list(range(len(given_.graphs))), list(range(len(given_.kernels)))

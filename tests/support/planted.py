@@ -174,7 +174,11 @@ def engine(*kernels: PackedKernel) -> Engine:
     one = parse("1", names=None, place=None)
     matcher = Matcher((("n", "multiple_of", "step"),))
     return Engine(
-        "test:Planted", "x86-64-v3", kernels, Behaviour(PlantedFamily(), matcher, Launcher((one, one, one))), True
+        "test:Planted",
+        "x86-64-v3",
+        kernels,
+        Behaviour(PlantedFamily(), matcher, Launcher((one, one, one), (one, one, one))),
+        True,
     )
 
 

@@ -386,3 +386,29 @@ def test_nothing_is_slow_beside_a_kernel_that_is_wrong_elsewhere(tmp_path):
     ]
     good = [json.loads(samples) for _, arm, samples, _ in measured(tmp_path / "s.db") if arm == "good"]
     assert [len(samples) for samples in good] == [3] * 8
+
+
+def test_an_unfinished_wider_sweep_does_not_touch_a_finished_one(tmp_path):
+    path = tmp_path / "s.db"
+    run_sweep(ENGINE, PlantedDevice(), GRAPHS, QUICK, path)
+    before = measured(path)
+
+    def stop(progress: Progress) -> None:
+        if progress.stage == "timing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(engine(*ENGINE.kernels, kernel(10, "new", 800)), PlantedDevice(), GRAPHS, QUICK, path, report=stop)
+    assert len(measured(path)) > len(before)
+    again = PlantedDevice()
+    result = run_sweep(ENGINE, again, GRAPHS, QUICK, path)
+    assert (result.rounds, again.calls) == (4, [])
+
+
+def test_without_the_old_default_graphs_are_measured_anew(tmp_path):
+    """The A/A arms repeat the default, so arms whose default is gone have no noise of their own."""
+    path = tmp_path / "s.db"
+    run_sweep(ENGINE, PlantedDevice(), GRAPHS, QUICK, path)
+    device = PlantedDevice()
+    run_sweep(engine(*ENGINE.kernels[1:3]), device, GRAPHS, QUICK, path)
+    assert {(kind, name) for kind, name, _ in device.calls} == {("time", "better"), ("time", "slow")}

@@ -108,14 +108,14 @@ def _replaced(
     name = evidence.kernels[k].name
     columns = {kernel: i for i, kernel in enumerate(matrix.kernels)}
     costs = matrix.choice.costs
+    servers = sorted(kept, key=lambda i: columns[i])
     rows = [row for row in range(len(matrix.graphs)) if np.isfinite(costs[row, columns[k]])]
     if not rows:
-        instead = next((i for i in kept if admissions[i].covers(admissions[k])), None)
+        instead = next((i for i in servers if admissions[i].covers(admissions[k])), None)
         text = "no graph of the corpus measured it"
         if instead is not None:
             text += f"; {evidence.kernels[instead].name} admits every problem that it admits"
         return Dropped(name, "unmeasured", text, (), ())
-    servers = sorted(kept, key=lambda i: columns[i])
     excess = np.array([[costs[row, columns[i]] - costs[row, columns[k]] for i in servers] for row in rows])
     limits = matrix.choice.limits[rows]
     alone = [i for i in range(len(servers)) if (excess[:, i] <= limits).all()]

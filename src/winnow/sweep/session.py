@@ -81,8 +81,8 @@ def run_sweep(
         number = open_plan(db, session, plan)
         check_all(db, session, plan, bench, Meter("correctness", clock, report), budgeted.check)
         tracks = _tracks(db, session, number, plan, policy)
-        meter = Meter("timing", clock, report)
-        ended = _time_rounds(db, number, tracks, failed(db, session, plan), bench, policy, wanted, budgeted, meter)
+        timing = _Timing(db, number, bench, policy, tuple(tracks), failed(db, session, plan))
+        ended = timing.run(wanted, budgeted, Meter("timing", clock, report))
         end_plan(db, number, ended)
         return SweepResult(session, number, complete_rounds(db, number), ended, read_ledger(db, number), budgeted.used)
 
@@ -98,39 +98,45 @@ def _tracks(db: Database, session: int, number: int, plan: Plan, policy: Policy)
     return tracks
 
 
-def _time_rounds(
-    db: Database,
-    number: int,
-    tracks: Sequence[Track],
-    wrong: frozenset[str],
-    bench: Workbench,
-    policy: Policy,
-    rounds: int,
-    budget: _Budget,
-    meter: Meter,
-) -> Ended:
-    last = 0.0
-    for round_ in range(rounds):
-        if round_ >= FULL_ROUNDS and not budget.allows(last):
-            return "budget"
-        started = budget.used
-        unfit = wrong | failed_while_timed(db, tracks)
-        for track in tracks:
-            prune(db, track, unfit, round_, policy)
-        standings = [standing(db, track, unfit, policy) for track in tracks]
+@dataclass(frozen=True)
+class _Timing:
+    """What the rounds of one plan work on. `wrong` are objects that failed the correctness pass on some graph."""
+
+    db: Database
+    plan: int
+    bench: Workbench
+    policy: Policy
+    tracks: tuple[Track, ...]
+    wrong: frozenset[str]
+
+    def run(self, rounds: int, budget: _Budget, meter: Meter) -> Ended:
+        """Measure what is left of each round, in order."""
+        last = 0.0
+        for round_ in range(rounds):
+            if round_ >= FULL_ROUNDS and not budget.allows(last):
+                return "budget"
+            started = budget.used
+            self._round(round_, rounds, budget, meter)
+            record_rounds(self.db, self.plan, round_ + 1)
+            last = budget.used - started
+        return "rounds"
+
+    def _round(self, round_: int, rounds: int, budget: _Budget, meter: Meter) -> None:
+        unfit = self.wrong | failed_while_timed(self.db, self.tracks)
+        for track in self.tracks:
+            prune(self.db, track, unfit, round_, self.policy)
+        standings = [standing(self.db, track, unfit, self.policy) for track in self.tracks]
+        running = sum(len(now.running) for now in standings)
         left = sum(len(now.left(round_)) for now in standings)
-        later = sum(len(now.running) for now in standings) * (rounds - round_ - 1)
-        meter.skip(sum(len(now.running) for now in standings) - left)
-        for track in tracks:
+        later = running * (rounds - round_ - 1)
+        meter.skip(running - left)
+        for track in self.tracks:
             if round_ < FULL_ROUNDS:
                 budget.check(f"in timing round {round_ + 1}")
-            measured = time_graph(db, bench, policy, track, unfit, round_)
+            measured = time_graph(self.db, self.bench, self.policy, track, unfit, round_)
             left -= measured
             if measured:
                 meter.step(measured, left + later, f"round {round_ + 1} of {rounds}, {track.plan.graph.name}")
-        record_rounds(db, number, round_ + 1)
-        last = budget.used - started
-    return "rounds"
 
 
 class _Budget:
