@@ -51,3 +51,12 @@ class TritonSource:
     num_warps: int = 4
     num_stages: int = 1
     options: tuple[tuple[str, int | float | str | bool], ...] = ()
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The run-time arguments in order, as every language states them."""
+        spelled = {"fp32": "f32"}
+        return tuple(
+            Parameter(name, "ptr" if type_.startswith("*") else spelled.get(type_, type_))
+            for name, type_ in self.signature
+        )

@@ -102,8 +102,9 @@ class _Surface:
         if silent:
             yield f"its candidate {candidate.name} says nothing of its {', '.join(silent)}"
             return
-        yield from self.arguments(candidate, hydrated, kdp.arch_of(kernel))
-        yield from self.extents(candidate, hydrated, kdp.arch_of(kernel), self.catalog.completed_metadata(kernel))
+        metadata = self.catalog.completed_metadata(kernel)
+        yield from self.arguments(candidate, hydrated, kdp.arch_of(kernel), metadata)
+        yield from self.extents(candidate, hydrated, kdp.arch_of(kernel), metadata)
 
     def hydrated(self, kernel: Ukd) -> Hydrated:
         source = kernel.kernel_source
@@ -113,7 +114,9 @@ class _Surface:
         )
         return hydrate(own, allowed=self.engine.manifest.manifest.allowed_modules)
 
-    def arguments(self, candidate: Any, hydrated: Hydrated, arches: Sequence[str]) -> Iterator[str]:
+    def arguments(
+        self, candidate: Any, hydrated: Hydrated, arches: Sequence[str], metadata: Mapping[str, Any]
+    ) -> Iterator[str]:
         """The built source's arguments are the candidate's, and each can be found in a problem by its name."""
         expected = [(parameter.name, parameter.type) for parameter in candidate.signature(hydrated.spec)]
         for arch in arches:
@@ -121,7 +124,9 @@ class _Surface:
             if built != expected:
                 yield f"its source takes {_shown(built)}, its candidate's signature is {_shown(expected)}"
                 return
-        problem = self.problems[0]
+        # Another problem may lack what this kernel takes: a bias, or the bounds of a mask.
+        served = (p for p in self.problems if self.behaves.matcher.refusal(metadata, p.fields) is None)
+        problem = next(served, self.problems[0])
         roles = {operand.role for operand in problem.operands}
         for name, kind in expected:
             if kind == "ptr" and name not in roles:

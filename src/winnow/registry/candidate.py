@@ -15,6 +15,10 @@ def _no_residue(request: Any) -> Admission:
     return True, ""
 
 
+def _one_thread(spec: Any) -> tuple[int, int, int]:
+    return 1, 1, 1
+
+
 @dataclass(frozen=True)
 class KernelCandidate:
     """One entry of a registry, with rocKE's names and meanings.
@@ -45,7 +49,8 @@ class KernelCandidate:
     space: Callable[[Any], Any] | None = None
     """Request → the whole tuning space."""
     supports: Callable[[Any], Admission] = _no_residue
-    launch_block: tuple[int, int, int] = (1, 1, 1)
+    launch_block: Callable[[Any], tuple[int, int, int]] = _one_thread
+    """Spec → block."""
     opt_in: bool = False
 
     def admits(self, request: Any) -> Admission:
@@ -71,7 +76,7 @@ class KernelCandidate:
 
     def block(self, spec: Any) -> tuple[int, int, int]:
         """The launch block."""
-        return self.launch_block
+        return self.launch_block(spec)
 
     def build(self, spec: Any, arch: str) -> Any:
         """The kernel's source. Raises NotImplementedError for a candidate without a builder."""

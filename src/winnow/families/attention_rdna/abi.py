@@ -15,7 +15,7 @@ BLOCK_LIMIT = 1 << 10
 _DIVISIBLE = 16
 _PLAIN: dict[str, str] = {
     "scale": "fp32",
-    **{name: "i32" for name in ("num_query_heads", "num_k_heads", "num_v_heads", "seqlen_q", "seqlen_kv")},
+    **dict.fromkeys(("num_query_heads", "num_k_heads", "num_v_heads", "seqlen_q", "seqlen_kv"), "i32"),
 }
 _STRIDES = {
     f"stride_{tensor}{dim}": "i64" if dim in "bh" else "i32" for tensor in "qkvo" for dim in ("b", "h", "s", "d")
@@ -27,7 +27,7 @@ def _arguments(cell: Cell, dtype: str) -> dict[str, str | None]:
     """Every argument of the kernel in order, with its type; None where this cell has no such argument."""
     biased = cell.bias != "none"
     return {
-        **{tensor: f"*{dtype}" for tensor in "qkvo"},
+        **dict.fromkeys("qkvo", f"*{dtype}"),
         "attn_mask": ("*fp32" if cell.bias == "fp32" else f"*{dtype}") if biased else None,
         **_PLAIN,
         "head_size_qk": None if cell.exact else "i32",

@@ -1,9 +1,10 @@
-"""The RDNA attention family's side of a graph: an SDPA node as a problem, its inputs, its true result, its tolerance."""
+"""The RDNA attention family's side of a graph: an SDPA node as a problem, its inputs, its true result."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,17 @@ from winnow.graphs.model import Graph
 
 _FP32_ROUNDOFF = 2.0**-24
 _DTYPES = {"half": "HALF", "bfloat16": "BFLOAT16"}
+_BIASES = {"NONE": "none", "FLOAT": "fp32", "SAME": "same"}
+"""What a problem says of its bias, and what a cell calls it."""
 
 
 class RdnaAttentionAdapter:
     """Serves one SdpaAttributes node over fp16 or bf16 tensors of dims batch, head, sequence, element."""
 
     name = FAMILY
+    vocabulary: Mapping[str, frozenset[str]] = MappingProxyType(
+        {"dtype": frozenset(_DTYPES.values()), "bias": frozenset(_BIASES)}
+    )
 
     def problem(self, graph: Graph) -> Problem:
         """The attention that the graph asks for. Raises Declined with the reason when no kernel computes it.
@@ -62,14 +68,15 @@ class RdnaAttentionAdapter:
         """The registry request that the problem is."""
         fields = problem.fields
         names = ("num_query_heads", "num_k_heads", "num_v_heads", "seqlen_q", "seqlen_kv", "batch")
+        lengths: dict[str, Any] = {name: int(fields[name]) for name in names}
         return RdnaAttentionRequest(
             arch=arch,
             dtype=KERNEL_TYPES[problem.operands[0].data_type],
             head_size_qk=int(fields["head_size_qk"]),
             head_size_v=int(fields["head_size_v"]),
             mask=MASKS[int(fields["mask"])],
-            bias={"NONE": "none", "FLOAT": "fp32", "SAME": "same"}[str(fields["bias"])],
-            **{name: int(fields[name]) for name in names},
+            bias=_BIASES[str(fields["bias"])],
+            **lengths,
         )
 
     def inputs(self, problem: Problem, seed: int) -> dict[str, NDArray[Any]]:

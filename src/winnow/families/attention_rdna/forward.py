@@ -10,14 +10,13 @@ from winnow.families.algorithm import Admission
 from winnow.families.attention_rdna.abi import FAMILY, absent, attributes, signature
 from winnow.families.attention_rdna.cells import BIASES, CELLS, MASKS, WIDEST, WIDTH_STEP, Cell
 from winnow.families.attention_rdna.request import DTYPES, RdnaAttentionRequest
-from winnow.families.attention_rdna.space import ALGORITHM, ARCHES
+from winnow.families.attention_rdna.space import ALGORITHM, ARCHES, WARP
 from winnow.families.attention_rdna.spec import RdnaAttentionSpec
 from winnow.families.cpu import INT32_MAX
 from winnow.families.prediction import blocks
 from winnow.registry import Capability, DimRelation, KernelCandidate, ShapeRange
 
 _SIZES = frozenset({"batch", "num_query_heads", "num_k_heads", "num_v_heads", "seqlen_q", "seqlen_kv"})
-_WAVE = 32
 
 
 def supports_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> tuple[bool, str]:
@@ -34,6 +33,10 @@ def build_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> TritonSource:
     supported, reason = supports_attention_rdna(spec, arch=arch)
     if not supported:
         raise ValueError(reason)
+    return _source(spec)
+
+
+def _source(spec: RdnaAttentionSpec) -> TritonSource:
     cell, head = spec.cell, 1 << (spec.width.bit_length() - 1)
     return TritonSource(
         symbol=spec.kernel_name(),
@@ -56,6 +59,11 @@ def build_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> TritonSource:
         num_stages=spec.num_stages,
         options=(("waves_per_eu", spec.waves_per_eu),),
     )
+
+
+def launch_block(spec: RdnaAttentionSpec) -> tuple[int, int, int]:
+    """Lanes of all warps."""
+    return WARP * spec.num_warps, 1, 1
 
 
 def launch_grid(spec: RdnaAttentionSpec, request: RdnaAttentionRequest) -> tuple[int, int, int]:
@@ -88,9 +96,7 @@ CANDIDATE = KernelCandidate(
         dtypes=DTYPES,
         shapes=(
             ShapeRange(_SIZES, min=1, max=INT32_MAX),
-            ShapeRange(
-                frozenset({"head_size_qk", "head_size_v"}), min=WIDTH_STEP, max=WIDEST, multiple_of=WIDTH_STEP
-            ),
+            ShapeRange(frozenset({"head_size_qk", "head_size_v"}), min=WIDTH_STEP, max=WIDEST, multiple_of=WIDTH_STEP),
         ),
         relations=(
             DimRelation("num_query_heads", "multiple_of", "num_k_heads"),
@@ -100,9 +106,10 @@ CANDIDATE = KernelCandidate(
     ),
     spec=ALGORITHM.select,
     specs=ALGORITHM.specs,
-    parameters=lambda spec: signature(spec.cell, spec.dtype),
+    parameters=lambda spec: _source(spec).parameters,
     launch_grid=launch_grid,
     builder=build_attention_rdna,
     space=ALGORITHM.space,
+    launch_block=launch_block,
     supports=_supports,
 )

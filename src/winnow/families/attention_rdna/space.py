@@ -26,7 +26,7 @@ AXES = (
     choices("waves_per_eu", (0, 2)),
 )
 
-_WARP = 32
+WARP = 32
 _HALF_BYTES = 2
 _REGISTER_BYTES = 4
 _MATRIX = 16 * 16
@@ -58,13 +58,11 @@ def warps_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
 
 
 @rule("outputs and queries leave the scores, keys and values a quarter of the registers")
-def outputs_fit(
-    width: int, block_m: int, transposed: int, num_warps: int, registers: int, operand_copies: int
-) -> bool:
-    outputs = whole_width(width) * block_m // (_WARP * num_warps)
+def outputs_fit(width: int, block_m: int, transposed: int, num_warps: int, registers: int, operand_copies: int) -> bool:
+    outputs = whole_width(width) * block_m // (WARP * num_warps)
     # Transposed, every warp multiplies by all queries of the tile.
     sharing = 1 if transposed else num_warps
-    queries = whole_width(width) * block_m * _HALF_BYTES * operand_copies // (_WARP * sharing * _REGISTER_BYTES)
+    queries = whole_width(width) * block_m * _HALF_BYTES * operand_copies // (WARP * sharing * _REGISTER_BYTES)
     return outputs + queries <= registers * 3 // 4
 
 

@@ -13,7 +13,7 @@ from winnow.families.attention_rdna.cells import Cell
 
 @dataclass(frozen=True)
 class RdnaAttentionSpec(TunedSpec):
-    """Tiles of block_m queries meet block_n keys at a time; `width`, `width_step`, `mask` and `bias` are those of its cell.
+    """Tiles of block_m queries meet block_n keys at a time; `width` to `bias` are those of the kernel's cell.
 
     `transposed` kernels hold scores as keys by queries. `waves_per_eu` 0 leaves the registers to the compiler.
     """
