@@ -45,7 +45,7 @@ def test_the_demo_ends_with_every_gate_passed(
     for row in ("legal variants in the full space", "variants kept", "geomean", "time-weighted", "worst graph"):
         assert row in out
     assert "graphs served and passed" in out
-    assert "4 of 4" in out
+    assert "5 of 5" in out
     assert "refused" not in out.replace("0 refused", "").replace("refused,", "")
     page = (tmp_path / "with a space" / "build" / "report.html").read_text()
     assert "qwen2_0_5b_q_proj_decode_m1" in page
