@@ -21,7 +21,7 @@ AXES = (
     choices("block_m", _BLOCKS_M),
     choices("block_n", _BLOCKS_N),
     choices("transposed", (0, 1)),
-    choices("num_warps", (2, 4, 8)),
+    choices("num_warps", (2, 4, 8, 16)),
     choices("num_stages", (1, 2)),
     choices("waves_per_eu", (0, 2)),
 )
@@ -72,23 +72,29 @@ def tiles_fit(width: int, block_m: int, block_n: int, num_stages: int, lds_bytes
     return max(block_m, 2 * block_n * num_stages) * row <= lds_bytes
 
 
-_DEFAULTS: Mapping[tuple[int, int], Knobs] = MappingProxyType(
+_SMALL = {"block_m": 64, "block_n": 32, "num_warps": 8}
+_LARGE = {"block_m": 128, "block_n": 32, "num_warps": 8}
+_SHARED = {"block_m": 128, "block_n": 32, "num_warps": 16}
+
+# The largest tiles that spill least, by width: outputs and queries of wide heads are shared among 16 warps.
+_DEFAULTS: Mapping[int, Mapping[int, Knobs]] = MappingProxyType(
     {
-        (width, copies): {"block_m": 64, "block_n": 32, "num_warps": 8}
-        for width, copies in product((64, 96, 128, 160, 192, 256), (1, 2))
+        2: {64: _SMALL, 96: _SHARED, 128: _SHARED, 160: _SHARED, 192: _SHARED, 256: _SHARED},
+        1: {64: _LARGE, 96: _SHARED, 128: _SHARED, 160: _SHARED, 192: _SHARED, 256: _SHARED},
     }
 )
+"""Operand copies of the target → width → tile."""
 
 
 def _defaults(request: Any) -> Knobs:
     copies = target_facts(request.arch)["operand_copies"]
     common = {"transposed": 0, "num_stages": 1, "waves_per_eu": 0}
-    return {**_DEFAULTS[request.width, copies], **common}
+    return {**_DEFAULTS[copies][request.width], **common}
 
 
 def _production(request: Any) -> Iterator[Knobs]:
     """Tiles by warps, in both geometries, without a pipeline: two stages need registers that these targets lack."""
-    for block_m, block_n, transposed, num_warps in product(_BLOCKS_M, _BLOCKS_N, (0, 1), (4, 8)):
+    for block_m, block_n, transposed, num_warps in product(_BLOCKS_M, _BLOCKS_N, (0, 1), (4, 8, 16)):
         yield {"block_m": block_m, "block_n": block_n, "transposed": transposed, "num_warps": num_warps}
 
 
