@@ -30,7 +30,9 @@ def judge(
         if not isinstance(before, Memory):
             raise TypeError(f"the argument {operand.role} is no memory")
         if not _untouched(operand, before, after):
-            return failed(f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}")
+            return failed(
+                f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}"
+            )
         if operand.output:
             got = elements_of(operand, before, after)
             verdict = judge_output(operand.role, got, truth[operand.role], rtol, atol)
