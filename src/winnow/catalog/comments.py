@@ -66,11 +66,13 @@ def _comments(text: str) -> list[_Comment]:
     found: dict[int, _Comment] = {}
     for token in YAML().scan(text):
         for part in _flat(getattr(token, "_comment", None)):
-            for offset, line in enumerate(part.value.splitlines()):
-                number = part.start_mark.line + offset
-                if line.strip():
-                    trailing = offset == 0 and bool(lines[number][: lines[number].rindex(line.strip())].strip())
-                    found[number] = _Comment(line.strip(), number + 1, trailing)
+            # Where empty lines come first, the mark is behind some of them: the text itself says which line it is.
+            number = max(part.start_mark.line - 1, 0)
+            for comment in filter(None, map(str.strip, part.value.splitlines())):
+                while number in found or not lines[number].rstrip().endswith(comment):
+                    number += 1
+                trailing = bool(lines[number].rstrip().removesuffix(comment).strip())
+                found[number] = _Comment(comment, number + 1, trailing)
     return [found[number] for number in sorted(found)]
 
 
