@@ -1,0 +1,9 @@
+#include <gtest/gtest.h>
+
+int main()
+{
+    for (auto test : allTests()) {
+        test();
+    }
+    return failures();
+}
