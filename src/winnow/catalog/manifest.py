@@ -53,6 +53,19 @@ class LaunchSurface(StrictModel):
     block: tuple[str | int, str | int, str | int] = Field(strict=False, default=(1, 1, 1))
 
 
+class PackLimits(StrictModel):
+    """What an object may need at most, beside what its target has; None for no limit. Scratch is in bytes a lane."""
+
+    vgpr_spills: int | None = Field(default=None, ge=0)
+    sgpr_spills: int | None = Field(default=None, ge=0)
+    scratch_bytes: int | None = Field(default=None, ge=0)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """The limits that there are, by the resource's name."""
+        return self.model_dump(exclude_none=True)
+
+
 class Sweep(StrictModel):
     """How variants are measured. Times are in seconds; `controls` are A/A arms, the default measured again.
 
@@ -112,6 +125,7 @@ class Manifest(Header):
     coverage: Coverage = Coverage()
     match: dict[str, Comparison]
     launch_surface: LaunchSurface
+    pack: PackLimits = PackLimits()
     sweep: Sweep = Sweep()
     reduction: Reduction
 

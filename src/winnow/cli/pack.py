@@ -65,6 +65,7 @@ def pack_engine(
             allowed=engine.manifest.manifest.allowed_modules,
             jobs=jobs,
             cache=ObjectCache(engine.cache / "objects"),
+            limits=engine.manifest.manifest.pack.stated,
             progress=lambda stage, done, total: progress(done, total, stage),
         )
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,17 @@ class CompileFailed(Exception):
 
 
 @dataclass(frozen=True)
+class Intermediate:
+    """How to find sources that become one object before the costly half of a compiler runs."""
+
+    digest: Callable[[Any, str, Any], str]
+    """(source, target, toolchain) -> digest of what that half is given, but for the kernel's name. Equal digests are
+    equal objects, but for the name. Raises CompileFailed."""
+    likeness: Callable[[Any], Hashable]
+    """Source -> what sources with equal digests share: those that are alike in nothing are not asked for digests."""
+
+
+@dataclass(frozen=True)
 class Compiler:
     """A language's compiler as a table of functions; registered in the entry-point group `winnow.compilers`."""
 
@@ -39,6 +50,5 @@ class Compiler:
     """(source, target, toolchain) -> object; raises CompileFailed."""
     read_back: Callable[[bytes, str], CodeObject]
     """(payload, symbol) -> what the object says of itself; raises InputError."""
-    intermediate: Callable[[Any, str, Any], str] | None = None
-    """(source, target, toolchain) -> digest of what the compiler's costly half would be given: sources that share it
-    become the same object, but for the kernel's name. None where finding out costs as much as compiling."""
+    intermediate: Intermediate | None = None
+    """None where finding out costs as much as compiling."""

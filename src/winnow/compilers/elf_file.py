@@ -18,7 +18,8 @@ def open_elf(payload: bytes) -> ELFFile:
     """The file, with every section known to lie inside the payload.
 
     Raises:
-        ValueError: a section, or a table of sections or segments, lies outside it; elftools raises further types on unsound bytes.
+        ValueError: a section, or a table of sections or segments, lies outside it. On unsound bytes elftools raises
+            further types.
     """
     elf = ELFFile(io.BytesIO(payload))
     header = elf.header

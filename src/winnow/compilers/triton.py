@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from winnow.compilers.amd_object import is_amd_object, read_amd_object
 from winnow.compilers.code_object import CodeObject
-from winnow.compilers.compiler import CompileFailed, Compiler
+from winnow.compilers.compiler import CompileFailed, Compiler, Intermediate
 from winnow.compilers.isolation import isolated
 from winnow.compilers.nvidia_object import read_nvidia_object
 from winnow.compilers.source import TritonSource
@@ -94,6 +94,11 @@ def read_triton_object(payload: bytes, symbol: str) -> CodeObject:
     return (read_amd_object if is_amd_object(payload) else read_nvidia_object)(payload, symbol)
 
 
+def _without_settings(source: TritonSource) -> TritonSource:
+    """The kernel itself, whose code some settings of the back end may leave as it is."""
+    return replace(source, symbol="", num_warps=0, num_stages=0, options=())
+
+
 def _arguments(source: TritonSource) -> list[tuple[str, int, str, str]]:
     found = []
     for name, spelled in source.signature:
@@ -122,5 +127,5 @@ COMPILER = Compiler(
     find_toolchain=find_triton,
     compile=compile_triton,
     read_back=read_triton_object,
-    intermediate=triton_intermediate,
+    intermediate=Intermediate(triton_intermediate, _without_settings),
 )

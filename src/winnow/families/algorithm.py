@@ -80,6 +80,10 @@ class TunedSpec:
 S = TypeVar("S", bound=TunedSpec)
 
 
+def _all_heard(arch: str) -> Knobs:
+    return {}
+
+
 @dataclass(frozen=True)
 class Algorithm(Generic[S]):
     """One algorithm: its spec, the axes of its knobs, and the rules between them.
@@ -101,6 +105,8 @@ class Algorithm(Generic[S]):
     arches: tuple[str, ...] = CPU_ARCHES
     facts: Callable[[str], Knobs] = target_facts
     """Target → what rules may read of it."""
+    inert: Callable[[str], Knobs] = _all_heard
+    """Target → the knobs that change nothing there, with the value that stands for them: specs have no other."""
 
     def space(self, request: Any) -> TuningSpace:
         """The whole space of the request's cell on its target."""
@@ -154,7 +160,11 @@ class Algorithm(Generic[S]):
         for name in knobs:
             if name not in defaults:
                 raise ValueError(f'{self.spec_type.ALGORITHM} has no knob "{name}"; {nearest(name, defaults)}')
-        return {**defaults, **knobs}
+        point = {**defaults, **knobs}
+        reason = self._off_axis(point)
+        if reason is not None:
+            raise ValueError(reason)
+        return {**point, **self.inert(request.arch)}
 
     def _spec(self, request: Any, point: Knobs) -> S:
         return self.spec_type(**{name: getattr(request, name) for name in self.spec_type.CELL}, **point)
@@ -173,11 +183,17 @@ class Algorithm(Generic[S]):
         names = (*self.spec_type.CELL, *self.sizes)
         return {**{name: getattr(request, name) for name in names}, **self.facts(request.arch)}
 
-    def _refusal(self, values: Knobs, rules: tuple[Rule, ...]) -> str | None:
+    def _off_axis(self, point: Knobs) -> str | None:
         for axis in self.axes:
-            if axis.choice_of({axis.name: values[axis.name]}) is None:
+            if axis.choice_of({axis.name: point[axis.name]}) is None:
                 shown = ", ".join(repr(value) for value in axis.column(axis.name))
-                return f"{axis.name}={values[axis.name]!r} is not one of {shown}"
+                return f"{axis.name}={point[axis.name]!r} is not one of {shown}"
+        return None
+
+    def _refusal(self, values: Knobs, rules: tuple[Rule, ...]) -> str | None:
+        reason = self._off_axis(values)
+        if reason is not None:
+            return reason
         for rule in rules:
             read = {name: values[name] for name in rule.reads}
             if not rule(**read):

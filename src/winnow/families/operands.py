@@ -18,8 +18,8 @@ def single_node(graph: Graph, node_type: str) -> Node:
     return node
 
 
-def operand(graph: Graph, node: Node, role: str) -> Operand:
-    """The node's tensor of a role. Raises Declined when kernels in fp32 over strided memory cannot take it."""
+def operand(graph: Graph, node: Node, role: str, data_types: tuple[str, ...] = ("float",)) -> Operand:
+    """The node's tensor of a role. Raises Declined when kernels for these types over strided memory cannot take it."""
     output = role in node.outputs
     uid = (node.outputs if output else node.inputs).get(role)
     if uid is None:
@@ -29,8 +29,8 @@ def operand(graph: Graph, node: Node, role: str) -> Operand:
         raise Declined(f"{role} is virtual: it has no memory")
     if tensor.value is not None:
         raise Declined(f"{role} is a constant")
-    if tensor.data_type != "float":
-        raise Declined(f"{role} is of type {tensor.data_type}; the kernels take float")
+    if tensor.data_type not in data_types:
+        raise Declined(f"{role} is of type {tensor.data_type}; the kernels take {' and '.join(data_types)}")
     if overlaps(tensor.dims, tensor.strides):
         raise Declined(f"elements of {role} share memory (dims {list(tensor.dims)}, strides {list(tensor.strides)})")
     return Operand(role, uid, tensor.dims, tensor.strides, tensor.data_type, output)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from winnow.compilers.code_object import CodeObject
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache, object_key
 from winnow.pack.languages import Language
-from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, run_jobs
+from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, Timing, run_jobs
 from winnow.pack.worker import Failure, Job
 
 Progress = Callable[[str, int, int], None]
@@ -32,11 +32,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The object of each request, in their order, and where the distinct ones came from."""
+    """The object of each request, in their order, and where those of the distinct sources came from.
+
+    `alike` sources were given the object of another one that has the same intermediate form.
+    """
 
     objects: tuple[CodeObject, ...]
     built: int
     cached: int
+    alike: int
+    timing: Timing
 
 
 def compile_all(
@@ -47,7 +52,8 @@ def compile_all(
     progress: Progress,
     timeout_s: float = TIMEOUT_SECONDS,
 ) -> Compiled:
-    """Compile what the cache does not hold, `jobs` at a time. Equal sources for one target are one compilation.
+    """Compile what the cache does not hold, `jobs` at a time. Equal sources for one target are one compilation, and so
+    are sources that differ in settings which leave their intermediate form as it is.
 
     Raises:
         InputError: a source that cannot be addressed, or the first kernel, in the order given, that does not compile.
@@ -60,19 +66,50 @@ def compile_all(
     if cache is not None:
         objects = {key: found for key in first if (found := cache.get(key)) is not None}
     cached = len(objects)
-    missing = [key for key in first if key not in objects]
+    missing = {key: first[key] for key in first if key not in objects}
+    alike = _alike(missing, jobs, progress, timeout_s)
+    distinct = [key for key in missing if alike[key] == key]
 
     def done(index: int, compiled: CodeObject) -> None:
-        objects[missing[index]] = compiled
-        if cache is not None:
-            cache.put(missing[index], compiled)
+        for key in missing:
+            if alike[key] == distinct[index]:
+                objects[key] = compiled
+                if cache is not None:
+                    cache.put(key, compiled)
         progress("compile", len(objects) - cached, len(missing))
 
     try:
-        run_jobs([_job(first[key]) for key in missing], workers=jobs, done=done, timeout_s=timeout_s)
+        timing = run_jobs([_job(first[key]) for key in distinct], workers=jobs, done=done, timeout_s=timeout_s)
     except JobFailed as error:
-        raise _failed(first[missing[error.index]], error.failure) from None
-    return Compiled(tuple(objects[key] for key in keys), len(missing), cached)
+        raise _failed(first[distinct[error.index]], error.failure) from None
+    return Compiled(tuple(objects[key] for key in keys), len(distinct), cached, len(missing) - len(distinct), timing)
+
+
+def _alike(missing: Mapping[str, Request], jobs: int, progress: Progress, timeout_s: float) -> dict[str, str]:
+    """Each key with the first key whose source has the same intermediate form: mostly itself."""
+    groups: dict[Hashable, list[str]] = {}
+    for key, request in missing.items():
+        intermediate = request.language.compiler.intermediate
+        if intermediate is not None:
+            likeness = (request.language.compiler.language, request.target, intermediate.likeness(request.source))
+            groups.setdefault(likeness, []).append(key)
+    asked = [key for group in groups.values() if len(group) > 1 for key in group]
+    digests: dict[int, str] = {}
+
+    def done(index: int, digest: str) -> None:
+        digests[index] = digest
+        progress("compare", len(digests), len(asked))
+
+    try:
+        run_jobs([_job(missing[key], "digest") for key in asked], workers=jobs, done=done, timeout_s=timeout_s)
+    except JobFailed as error:
+        raise _failed(missing[asked[error.index]], error.failure) from None
+    first: dict[tuple[str, str], str] = {}
+    found = {
+        key: first.setdefault((missing[key].language.compiler.language, digests[index]), key)
+        for index, key in enumerate(asked)
+    }
+    return {key: found.get(key, key) for key in missing}
 
 
 def _key(request: Request) -> str:
@@ -82,8 +119,8 @@ def _key(request: Request) -> str:
         raise InputError(f"{request.kernel}: {error.message}", place=request.place, cure=error.cure) from None
 
 
-def _job(request: Request) -> Job:
-    return Job(request.language.compiler, request.language.toolchain, request.source, request.target)
+def _job(request: Request, wanted: Literal["object", "digest"] = "object") -> Job:
+    return Job(request.language.compiler, request.language.toolchain, request.source, request.target, wanted)
 
 
 def _failed(request: Request, failure: Failure) -> InputError:

@@ -175,6 +175,8 @@ def _predicate(authored: Authored, name: str, module: types.ModuleType, spec_cla
     wanted = "supports_" + authored.builder.removeprefix("build_")
     predicate: Callable[..., Any] | None = getattr(module, wanted, None)
     if not callable(predicate):
+        predicate = _by_type(authored, name, module, spec_class)
+    if predicate is None:
         raise authored.fail(
             f"builder {name} has no support predicate {wanted}(spec, *, arch)",
             key="builder",
@@ -186,6 +188,16 @@ def _predicate(authored: Authored, name: str, module: types.ModuleType, spec_cla
             f"{wanted} judges {judged.__name__}, but builder {name} builds from {spec_class.__name__}", key="builder"
         )
     return predicate
+
+
+def _by_type(authored: Authored, name: str, module: types.ModuleType, spec_class: type) -> Callable[..., Any] | None:
+    """The module's only predicate for this very class of specs, for a builder that has none of its own name."""
+    found = [
+        value
+        for key, value in vars(module).items()
+        if key.startswith("supports_") and callable(value) and _hints(authored, value).get("spec") is spec_class
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _hints(authored: Authored, annotated: Callable[..., Any]) -> dict[str, Any]:

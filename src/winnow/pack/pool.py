@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import IO, Any
 
 from winnow.compilers.code_object import CodeObject
@@ -22,7 +23,11 @@ from winnow.errors import InputError
 from winnow.pack.worker import FRAME, Failure, Job
 
 TIMEOUT_SECONDS = 600.0
-"""The longest that one variant may compile before it counts as failed."""
+"""The longest that one variant may compile before it counts as failed, whatever the others took."""
+
+_LEAST_TIMEOUT_SECONDS = 120.0
+_SAMPLE = 8
+_TIMES_THE_MEDIAN = 60
 
 _ATTEMPTS = 2
 _GRACE_SECONDS = 2.0
@@ -30,7 +35,33 @@ _SAID_CHARACTERS = 4000
 _JOB_MEMORY_BYTES = 600 << 20
 """A worker's peak with the heaviest back end measured; fewer jobs run where memory is short."""
 
-Done = Callable[[int, CodeObject], None]
+Done = Callable[[int, Any], None]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds that jobs took: all together, the slowest one, and the limit that the last one had."""
+
+    total_s: float = 0.0
+    slowest_s: float = 0.0
+    limit_s: float = TIMEOUT_SECONDS
+
+
+class _Clock:
+    """How long jobs take, and so how long the next may take: far longer than those before it, but not for ever."""
+
+    def __init__(self, most_s: float) -> None:
+        self.most_s = most_s
+        self.taken: list[float] = []
+
+    def limit(self) -> float:
+        """The time limit of a job that begins now."""
+        if len(self.taken) < _SAMPLE:
+            return self.most_s
+        return min(self.most_s, max(_LEAST_TIMEOUT_SECONDS, _TIMES_THE_MEDIAN * median(self.taken)))
+
+    def timing(self) -> Timing:
+        return Timing(sum(self.taken), max(self.taken, default=0.0), self.limit())
 
 
 class JobFailed(Exception):
@@ -56,14 +87,15 @@ def _available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
     raise InputError(f"{meminfo} does not say how much memory is available", cure="give the number of jobs (-j)")
 
 
-def run_jobs(jobs: Sequence[Job], *, workers: int, done: Done, timeout_s: float = TIMEOUT_SECONDS) -> None:
-    """Compile every job and hand each object to `done(index, object)` as it arrives.
+def run_jobs(jobs: Sequence[Job], *, workers: int, done: Done, timeout_s: float = TIMEOUT_SECONDS) -> Timing:
+    """Compile every job and hand each object (or digest) to `done(index, object)` as it arrives.
 
     A worker that dies costs its job one retry. After a failure no further job is begun; those begun are awaited, so
-    that the failure reported is the first in the order of `jobs`, however many workers there are.
+    that the failure reported is the first in the order of `jobs`, however many workers there are. A job may run for
+    `timeout_s`; once some are done, for sixty times their median, but two minutes at least.
 
     Raises:
-        JobFailed: a job failed, ran longer than `timeout_s`, or took its worker down twice.
+        JobFailed: a job failed, ran longer than its limit, or took its worker down twice.
         InputError: `workers` is not positive.
     """
     if workers < 1:
@@ -73,23 +105,26 @@ def run_jobs(jobs: Sequence[Job], *, workers: int, done: Done, timeout_s: float 
         pool = [_Worker() for _ in range(min(workers, len(jobs)))]
         for worker in pool:
             stack.callback(worker.stop)
-        _drive(jobs, pool, selector, done, timeout_s)
+        clock = _Clock(timeout_s)
+        _drive(jobs, pool, selector, done, clock)
+        return clock.timing()
 
 
 def _drive(
-    jobs: Sequence[Job], pool: list[_Worker], selector: selectors.BaseSelector, done: Done, timeout_s: float
+    jobs: Sequence[Job], pool: list[_Worker], selector: selectors.BaseSelector, done: Done, clock: _Clock
 ) -> None:
     following = 0
     failed: dict[int, Failure] = {}
 
     def begin(worker: _Worker, index: int, attempt: int) -> None:
-        fd = worker.begin(jobs[index], index, attempt, time.monotonic() + timeout_s)
+        fd = worker.begin(jobs[index], index, attempt, clock.limit())
         selector.register(fd, selectors.EVENT_READ, worker)
 
-    def settle(worker: _Worker, outcome: CodeObject | Failure | None) -> None:
+    def settle(worker: _Worker, outcome: CodeObject | str | Failure | None) -> None:
         nonlocal following
         index, attempt = worker.index, worker.attempt
-        if isinstance(outcome, CodeObject):
+        if isinstance(outcome, (CodeObject, str)):
+            clock.taken.append(time.monotonic() - worker.begun)
             done(index, outcome)
         elif outcome is not None:
             failed[index] = outcome
@@ -117,7 +152,7 @@ def _drive(
             worker = key.data
             selector.unregister(key.fd)
             worker.stop()
-            settle(worker, Failure(f"compiling took longer than {timeout_s:g} s", worker.said))
+            settle(worker, Failure(f"compiling took longer than {worker.limit_s:g} s", worker.said))
     if failed:
         first = min(failed)
         raise JobFailed(first, failed[first])
@@ -158,15 +193,21 @@ class _Worker:
     def __init__(self) -> None:
         self.index = -1
         self.attempt = 0
-        self.deadline = 0.0
+        self.begun = 0.0
+        self.limit_s = 0.0
         self.death = ""
         self.said = ""
         self._process: _Process | None = None
         self._received = bytearray()
 
-    def begin(self, job: Job, index: int, attempt: int, deadline: float) -> int:
+    @property
+    def deadline(self) -> float:
+        """When the present job has run too long."""
+        return self.begun + self.limit_s
+
+    def begin(self, job: Job, index: int, attempt: int, limit_s: float) -> int:
         """Send a job; returns the descriptor that its answer will arrive on."""
-        self.index, self.attempt, self.deadline = index, attempt, deadline
+        self.index, self.attempt, self.begun, self.limit_s = index, attempt, time.monotonic(), limit_s
         if self._process is None:
             self._received.clear()
             self._process = _start()

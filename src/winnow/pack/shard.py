@@ -11,17 +11,18 @@ from typing import Any
 
 from winnow.catalog.tree import Catalog
 from winnow.compilers.code_object import CodeObject
+from winnow.compilers.compiler import Compiler
 from winnow.errors import InputError, Place, Refused, WinnowError
 from winnow.files import staged_directory, write_atomic
-from winnow.pack.agreement import check_agreement, claim_of, observe, producer_identity
+from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, observe, producer_identity
 from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Progress, compile_all
-from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
+from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate
 from winnow.pack.languages import Compilers, Language, find_compiler
 from winnow.pack.marker import MARKER, marker_text
 from winnow.pack.pool import TIMEOUT_SECONDS
-from winnow.pack.resources import resource_problem
+from winnow.pack.resources import NO_LIMITS, resource_problem
 from winnow.pack.survivors import Shadowed, Survivor, survivors
 
 _SOURCE_KEYS = ("kind", "source", "builder", "spec")
@@ -29,7 +30,10 @@ _SOURCE_KEYS = ("kind", "source", "builder", "spec")
 
 @dataclass(frozen=True)
 class ShardReport:
-    """What packing one architecture did. `objects` counts distinct ones; sizes in bytes."""
+    """What packing one architecture did. `objects` counts distinct ones; sizes in bytes, times in seconds.
+
+    `compile_s` is the time of all compilations together, `slowest_s` of the slowest, `limit_s` what one may take.
+    """
 
     arch: str
     path: Path
@@ -37,11 +41,15 @@ class ShardReport:
     objects: int
     built: int
     cached: int
+    alike: int
     shadowed: tuple[Shadowed, ...]
     targets: Mapping[str, int]
     object_bytes: int
     archive_bytes: int
     seconds: float
+    compile_s: float
+    slowest_s: float
+    limit_s: float
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -58,11 +66,13 @@ def pack_arch(
     cache: ObjectCache | None = None,
     progress: Progress = silent,
     compilers: Compilers | None = None,
+    limits: Mapping[str, int] = NO_LIMITS,
     timeout_s: float = TIMEOUT_SECONDS,
 ) -> ShardReport:
     """Write the shard `out`/`arch`, whole or not at all; the one that is there stays until the new one is finished.
 
     `allowed` are the modules (and what is below them) that may be imported; `compilers` replaces those installed;
+    `limits` says what an object may need at most (`spills`, as in the manifest's `pack:`);
     `timeout_s` is the longest that one variant may compile.
 
     Raises:
@@ -78,7 +88,7 @@ def pack_arch(
         [item.request for item in prepared], cache=cache, jobs=jobs, progress=progress, timeout_s=timeout_s
     )
     for item, code in zip(prepared, compiled.objects, strict=True):
-        _check_object(item, code)
+        _check_object(item, code, limits)
     shard = assemble(catalog, arch, prepared, compiled.objects)
     with staged_directory(out / arch) as staging:
         for name, data in shard.files.items():
@@ -92,11 +102,15 @@ def pack_arch(
         objects=len(shard.payloads),
         built=compiled.built,
         cached=compiled.cached,
+        alike=compiled.alike,
         shadowed=shadowed,
         targets={target: targets.count(target) for target in sorted(set(targets))},
         object_bytes=sum(map(len, shard.payloads)),
         archive_bytes=len(shard.files[shard.archive]),
         seconds=time.perf_counter() - began,
+        compile_s=compiled.timing.total_s,
+        slowest_s=compiled.timing.slowest_s,
+        limit_s=compiled.timing.limit_s,
     )
 
 
@@ -143,36 +157,50 @@ def _prepare(
 ) -> list[Prepared]:
     """Everything that can be refused before a compiler runs, for every kernel."""
     claims = {kdp.id: claim_of(catalog, file, kdp) for file, kdp in catalog.kdps}
-    languages: dict[str, Language] = {}
-    prepared: list[Prepared] = []
+    found: dict[str, Compiler] = {}
+    judged: list[_Judged] = []
     for i, survivor in enumerate(chosen):
         authored = _authored(survivor)
         kind = survivor.kernel.kernel_source["kind"]
-        if kind not in languages:
-            compiler = find_compiler(kind, compilers, authored.at("kind"))
-            languages[kind] = Language(compiler, compiler.find_toolchain())
-        language = languages[kind]
-        if survivor.target not in language.compiler.targets:
+        if kind not in found:
+            found[kind] = find_compiler(kind, compilers, authored.at("kind"))
+        if survivor.target not in found[kind].targets:
             raise authored.fail(
                 f"the compiler for {kind} has no target {survivor.target}",
                 key="kind",
-                cure=f"it compiles for {', '.join(language.compiler.targets)}",
+                cure=f"it compiles for {', '.join(found[kind].targets)}",
             )
         hydrated = hydrate(authored, allowed=allowed)
         check_support(hydrated, survivor.target)
         claim = claims[survivor.kdp.id]
         observed = observe(hydrated, claim.consumer)
         check_agreement(catalog, survivor.kernel, claim.consumer, observed, survivor.place)
-        source = build_source(hydrated, survivor.target)
-        if not isinstance(source, language.compiler.source_type):
-            raise authored.fail(
-                f"{hydrated.builder_name} gave a {type(source).__name__}, but kernel sources of kind "
-                f"{kind} are {language.compiler.source_type.__name__}",
-                key="kind",
-            )
-        prepared.append(Prepared(survivor, hydrated, claim, observed, language, source))
+        judged.append(_Judged(survivor, hydrated, claim, observed))
         progress("check", i + 1, len(chosen))
-    return prepared
+    # Only now: a kernel that is wrong is named on a machine without its compiler, too.
+    languages = {kind: Language(compiler, compiler.find_toolchain()) for kind, compiler in found.items()}
+    return [_built(item, languages[item.survivor.kernel.kernel_source["kind"]]) for item in judged]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A kernel that passed every check that needs no compiler."""
+
+    survivor: Survivor
+    hydrated: Hydrated
+    claim: Claim
+    observed: Observed
+
+
+def _built(item: _Judged, language: Language) -> Prepared:
+    source = build_source(item.hydrated, item.survivor.target)
+    if not isinstance(source, language.compiler.source_type):
+        raise item.hydrated.authored.fail(
+            f"{item.hydrated.builder_name} gave a {type(source).__name__}, but kernel sources of kind "
+            f"{language.compiler.language} are {language.compiler.source_type.__name__}",
+            key="kind",
+        )
+    return Prepared(item.survivor, item.hydrated, item.claim, item.observed, language, source)
 
 
 def _authored(survivor: Survivor) -> Authored:
@@ -189,7 +217,7 @@ def _authored(survivor: Survivor) -> Authored:
     return Authored(kernel.name, survivor.place, source["source"], source["builder"], source["spec"])
 
 
-def _check_object(item: Prepared, code: CodeObject) -> None:
+def _check_object(item: Prepared, code: CodeObject, limits: Mapping[str, int]) -> None:
     """An object must be for its target, hold its symbol and fit its target; its code must still be what it was."""
     kernel, target = item.survivor.kernel.name, item.survivor.target
     if code.target != target or code.symbol.encode() not in code.payload:
@@ -198,7 +226,7 @@ def _check_object(item: Prepared, code: CodeObject) -> None:
             f"with the symbol {code.symbol}",
             place=item.survivor.place,
         )
-    problem = resource_problem(code.resources, target)
+    problem = resource_problem(code.resources, target, limits)
     if problem is not None:
         raise Refused(f"{kernel}: {problem}", place=item.survivor.place, cure="take the variant out of the selection")
     for code_of, then in zip(item.observed.code, item.observed.producers.values(), strict=True):

@@ -10,7 +10,7 @@ import struct
 import sys
 import traceback
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.compiler import CompileFailed, Compiler
@@ -22,12 +22,13 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Job:
-    """One source to compile for one target."""
+    """One source to compile for one target, or only to the digest of its intermediate form."""
 
     compiler: Compiler
     toolchain: Any
     source: Any
     target: str
+    wanted: Literal["object", "digest"] = "object"
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,14 @@ class Failure:
     detail: str = ""
 
 
-def answer(job: Job) -> CodeObject | Failure:
-    """The object of a job, or why there is none. Whatever the compiler raises costs this job, not the worker."""
+def answer(job: Job) -> CodeObject | str | Failure:
+    """The object or digest of a job, or why there is none. What the compiler raises costs this job, not the worker."""
     try:
-        return job.compiler.compile(job.source, job.target, job.toolchain)
+        if job.wanted == "object":
+            return job.compiler.compile(job.source, job.target, job.toolchain)
+        if job.compiler.intermediate is None:
+            return Failure(f"the compiler for {job.compiler.language} has no intermediate form")
+        return job.compiler.intermediate.digest(job.source, job.target, job.toolchain)
     except CompileFailed as error:
         return Failure(error.reason, error.stderr)
     except WinnowError as error:

@@ -1,0 +1,82 @@
+"""Specs of the dense attention kernels: hipDNN's fields of a head configuration, and the knobs that Triton has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from winnow.families.algorithm import TunedSpec
+
+
+@dataclass(frozen=True)
+class AttentionDenseSpec(TunedSpec):
+    """Tiles of block_m queries meet block_n keys at a time, num_warps waves to a tile, num_stages tiles in flight.
+
+    batch, seqlen_q and seqlen_kv are arguments of the kernel: specs have canonical values there. `waves_per_eu` and
+    `matrix_size` 0 leave occupancy and the shape of the matrix instruction to the compiler.
+    """
+
+    ALGORITHM: ClassVar[str] = "attention_dense"
+    ABI: ClassVar[str] = "winnow-attention-dense/1"
+    PLATFORM: ClassVar[str] = "gpu"
+    CELL: ClassVar[tuple[str, ...]] = (
+        "dtype",
+        "head_size",
+        "num_query_heads",
+        "num_kv_heads",
+        "causal",
+        "batch",
+        "seqlen_q",
+        "seqlen_kv",
+        "sliding_window",
+        "ragged",
+    )
+    TOKENS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "dtype": "",
+            "head_size": "d",
+            "num_query_heads": "hq",
+            "num_kv_heads": "kv",
+            "causal": "c",
+            "batch": "b",
+            "seqlen_q": "sq",
+            "seqlen_kv": "sk",
+            "sliding_window": "swa",
+            "ragged": "ragged",
+            "block_m": "bm",
+            "block_n": "bn",
+            "num_warps": "nw",
+            "num_stages": "ns",
+            "waves_per_eu": "wpe",
+            "matrix_size": "mi",
+            "kpack": "kp",
+        }
+    )
+    RUN_TIME: ClassVar[frozenset[str]] = frozenset({"batch", "seqlen_q", "seqlen_kv"})
+    """Fields that are arguments of the kernel and shape nothing of it."""
+
+    dtype: str
+    head_size: int
+    num_query_heads: int
+    num_kv_heads: int
+    causal: bool
+    batch: int
+    seqlen_q: int
+    seqlen_kv: int
+    sliding_window: int
+    ragged: bool
+    block_m: int
+    block_n: int
+    num_warps: int
+    num_stages: int
+    waves_per_eu: int
+    matrix_size: int
+    kpack: int
+
+    def kernel_name(self) -> str:
+        """A C identifier that specs share only when they are compiled alike."""
+        shaping = [(name, value) for name, value in self.items() if name not in self.RUN_TIME]
+        tokens = [f"{self.TOKENS[name]}{int(value) if isinstance(value, bool) else value}" for name, value in shaping]
+        return "_".join([self.ALGORITHM, *tokens])
