@@ -1,6 +1,7 @@
 """Tuning spaces: what can vary, what must hold, and exact answers about all that is valid."""
 
 from winnow.tuning.axes import POLICY, Choice, KnobAxis, Policy, Value, choices, flag, gated, values
+from winnow.tuning.estimate import Size
 from winnow.tuning.identity import (
     canonicalise,
     config_key,
@@ -20,6 +21,7 @@ __all__ = [
     "KnobAxis",
     "Policy",
     "Rule",
+    "Size",
     "TuningSpace",
     "Value",
     "canonicalise",

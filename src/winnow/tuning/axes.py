@@ -14,6 +14,8 @@ from winnow.errors import InputError
 Value = bool | int | float | str | None
 Choice = tuple[tuple[str, Value], ...]
 
+_PLAIN = {bool, int, str, type(None)}
+
 
 class Policy:
     """The mark of a knob that a point leaves to the kernel's own policy. It is no value: it has no truth."""
@@ -45,20 +47,21 @@ class KnobAxis:
     policy: Choice = ()
 
     def __post_init__(self) -> None:
-        if not self.choices:
+        if not any(self.choices):
             raise InputError(f'axis "{self.name}" has no values', cure="give it one value at least, or remove it")
         for choice in self.choices:
             if len(choice) > 1 and len({knob for knob, _ in choice}) != len(choice):
                 raise InputError(f'axis "{self.name}": the choice {shown(choice)} sets a knob twice')
-        for knob, value in self.settings():
-            _refuse_unless_scalar(self.name, knob, value)
+        if not {type(value) for choice in self.choices for _, value in choice} <= _PLAIN:
+            for knob, value in self.settings():
+                _refuse_unless_scalar(self.name, knob, value)
         if len(set(self.choices)) != len(self.choices):
             raise InputError(
                 f'axis "{self.name}": the choice {shown(_first_twin(self.choices))} appears twice'
                 " (values that are equal in Python cannot be told apart by rules)",
                 cure="keep one of the two",
             )
-        strangers = {knob for knob, _ in self.policy} - set(self.knobs)
+        strangers = {knob for knob, _ in self.policy}.difference(self.knobs) if self.policy else ()
         if strangers:
             raise InputError(f'axis "{self.name}": policy names "{min(strangers)}", which no choice sets')
 
@@ -94,10 +97,7 @@ def _exact(settings: Iterable[tuple[str, Value]]) -> frozenset[tuple[str, type, 
 
 
 def _refuse_unless_scalar(axis: str, knob: str, value: object) -> None:
-    kind = type(value)
-    if kind is int or kind is str or kind is bool or value is None:
-        return
-    if not (kind is float and math.isfinite(value)):  # type: ignore[arg-type]
+    if type(value) not in _PLAIN and not (isinstance(value, float) and math.isfinite(value)):
         raise InputError(
             f'axis "{axis}": {knob}={value!r} is not a JSON scalar',
             cure="use a bool, an int, a finite float, a string or None",

@@ -1,23 +1,16 @@
-"""All valid points of a space as one shared decision diagram: from it come count, marginals, ranks and lists."""
+"""All valid points of a space as one shared decision diagram: count, marginals and ranks come from it."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-_CHUNK = 1 << 14
-_REMEMBERED = 1 << 20
-
-Point = tuple[Any, ...]
-Cells = Sequence[Sequence[Point]]
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """One axis in all the contexts in which it is met. Context `c` has the edges from `starts[c]` up to `ends[c]`.
 
     Edge by edge, `choices` is the choice that it takes, `below[k]` the context in which it meets the child
@@ -58,6 +51,14 @@ class Diagram:
     def total(self) -> int:
         """The number of valid points."""
         return 0 if self.void else math.prod([self.levels[root].total(0) for root in self.roots])
+
+    @property
+    def depth(self) -> int:
+        """The most levels that one point passes on one branch."""
+        depths = [1] * len(self.levels)
+        for which in range(len(self.levels) - 1, -1, -1):
+            depths[which] += max([depths[child] for child in self.levels[which].children], default=0)
+        return max(depths, default=0)
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -131,91 +132,3 @@ def unrank(diagram: Diagram, rank: int) -> list[int]:
             rank, inner = divmod(rank, levels[children[k]].total(met))
             todo.append((children[k], met, inner))
     return taken
-
-
-def chunks(diagram: Diagram, cells: Cells) -> Iterator[list[Point]]:
-    """Every valid point in order of rank, in lists; `cells[axis][choice]` is what the axis contributes to a point.
-
-    The contributions come in the order of `axes`. The lists of contexts that many points share are made once.
-    """
-    if diagram.total and not diagram.roots:
-        yield [()]
-    elif diagram.total:
-        yield from _Lister(diagram.levels, cells).stream([(root, 0) for root in diagram.roots])
-
-
-class _Lister:
-    """Lists the points below (level, context) pairs; remembers lists, up to a bound of points in all."""
-
-    def __init__(self, levels: Sequence[Level], cells: Cells) -> None:
-        self.levels = levels
-        self.cells = cells
-        self.known: dict[tuple[int, int], list[Point]] = {}
-        self.room = _REMEMBERED
-
-    def total(self, parts: Sequence[tuple[int, int]]) -> int:
-        return math.prod([self.levels[which].total(context) for which, context in parts])
-
-    def stream(self, parts: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
-        """The points of the product of `parts`, the last running fastest, in lists of bounded length."""
-        first, rest = parts[0], parts[1:]
-        if not rest:
-            yield from self._stream_one(*first)
-        elif self.total(rest) <= _CHUNK:
-            tails = self._product(rest)
-            group = max(1, _CHUNK // max(1, len(tails)))
-            for heads in self._stream_one(*first):
-                for i in range(0, len(heads), group):
-                    yield [head + tail for head in heads[i : i + group] for tail in tails]
-        else:
-            for heads in self._stream_one(*first):
-                for head in heads:
-                    for tails in self.stream(rest):
-                        yield [head + tail for tail in tails]
-
-    def _stream_one(self, which: int, context: int) -> Iterator[list[Point]]:
-        level = self.levels[which]
-        own, total = self.cells[level.axis], level.total(context)
-        if total <= _CHUNK:
-            yield self._list(which, context)
-        elif level.children:
-            for choice, parts in self._edges(level, context):
-                head = own[choice]
-                for tails in self.stream(parts):
-                    yield [head + tail for tail in tails]
-        else:
-            start = level.starts[context]
-            for at in range(start, start + total, _CHUNK):
-                yield [own[choice] for choice in level.choices[at : min(at + _CHUNK, start + total)]]
-
-    def _edges(self, level: Level, context: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """The choices of a context that lead somewhere, each with the contexts of the children."""
-        for edge in range(level.starts[context], level.ends[context]):
-            if level.upto[edge] != level.upto[edge + 1]:
-                parts = [(child, int(met[edge])) for child, met in zip(level.children, level.below, strict=True)]
-                yield level.choices[edge], parts
-
-    def _product(self, parts: Sequence[tuple[int, int]]) -> list[Point]:
-        points = self._list(*parts[0])
-        for part in parts[1:]:
-            tails = self._list(*part)
-            points = [head + tail for head in points for tail in tails]
-        return points
-
-    def _list(self, which: int, context: int) -> list[Point]:
-        points = self.known.get((which, context))
-        if points is not None:
-            return points
-        level = self.levels[which]
-        own = self.cells[level.axis]
-        if level.children:
-            points = []
-            for choice, parts in self._edges(level, context):
-                head = own[choice]
-                points += [head + tail for tail in self._product(parts)]
-        else:
-            points = [own[choice] for choice in level.choices[level.starts[context] : level.ends[context]]]
-        if self.room > 0:
-            self.room -= len(points)
-            self.known[which, context] = points
-        return points

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, compress, pairwise, repeat
 from operator import itemgetter
@@ -90,22 +90,26 @@ def _expand(
 ) -> tuple[list[int], list[int], list[list[int]]]:
     """Follow every choice from every context that was reached, and note the contexts that the children get."""
     starts, choices = [0], list[int]()
-    below: list[list[int]] = [[] for _ in node.children]
-    targets = [(known[child], _picker(places), met) for (child, places), met in zip(node.children, below, strict=True)]
+    targets = [(known[child], _picker(places), list[int]()) for child, places in node.children]
     for context in contexts:
         rows: list[Row] = [layer[root if place < 0 else context[place]] for place, layer, root in node.reads]
-        after = zip(*rows, strict=True) if rows else repeat((), len(kept))
-        if targets:
+        if not targets:
+            choices += compress(kept, _allowed(rows)) if rows else kept
+        else:
+            after = zip(*rows, strict=True) if rows else repeat((), len(kept))
             for choice, states in zip(kept, after, strict=True):
                 if NO not in states:
                     choices.append(choice)
                     now = context + states
                     for seen, pick, met in targets:
                         met.append(seen.setdefault(pick(now), len(seen)))
-        else:
-            choices += compress(kept, rows[0] if len(rows) == 1 else map(all, after))
         starts.append(len(choices))
-    return starts, choices, below
+    return starts, choices, [met for _, _, met in targets]
+
+
+def _allowed(rows: Sequence[Row]) -> Iterable[object]:
+    """For every choice something true if no row refuses it."""
+    return rows[0] if len(rows) == 1 else map(all, zip(*rows, strict=True))
 
 
 def _picker(places: Sequence[int]) -> Callable[[States], States]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from winnow.errors import InputError
 from winnow.tuning.axes import shown
@@ -20,8 +19,7 @@ _WORTH_SHRINKING = 1 << 12
 _WORTH_ARRAYS = 1 << 15
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """A name that a rule reads: its axis (None for a given field), and its value for each choice of that axis."""
 
     name: str
@@ -38,8 +36,7 @@ def raised(rule: Rule, seen: Sequence[tuple[str, object]], error: Exception) -> 
     )
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """A rule and what it reads, in the order of its parameters."""
 
     rule: Rule
@@ -53,18 +50,20 @@ class Bound:
     def inputs(self, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> list[tuple[int, Sequence[Any]]]:
         """For each argument the place of its axis in `scope` (-1: a constant) and its values for the kept choices."""
         place = {axis: i for i, axis in enumerate(scope)}
-        return [
-            (-1, a.column) if a.axis is None else (place.get(a.axis, -1), [a.column[choice] for choice in kept[a.axis]])
-            for a in self.arguments
-        ]
+        found: list[tuple[int, Sequence[Any]]] = []
+        for argument in self.arguments:
+            axis, column = argument.axis, argument.column
+            if axis is not None and len(kept[axis]) < len(column):
+                column = [column[choice] for choice in kept[axis]]
+            found.append((-1 if axis is None else place.get(axis, -1), column))
+        return found
 
     def seen(self, taken: Sequence[int]) -> list[tuple[str, Any]]:
         """What the rule reads at the point of these choices."""
         return [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in self.arguments]
 
 
-@dataclass(frozen=True)
-class Learnt:
+class Learnt(NamedTuple):
     """A rule over `scope` (axes in deciding order) as a relation, which numbers some choices of each axis from 0.
 
     Without a relation the rule is too wide for a table.
@@ -75,15 +74,16 @@ class Learnt:
     relation: Relation | None
     numbered: tuple[Sequence[int], ...]
 
-    def renumbered(self, kept: Sequence[Sequence[int]]) -> Relation | None:
-        """The relation with the choices numbered as in `kept`, of which there may be fewer by now."""
-        if self.relation is None or all(kept[a] is then for a, then in zip(self.scope, self.numbered, strict=True)):
-            return self.relation
+    def renumbered(self, kept: Sequence[Sequence[int]]) -> Learnt:
+        """The same with the choices numbered as in `kept`, of which there may be fewer by now."""
+        now = tuple([kept[axis] for axis in self.scope])
+        if self.relation is None or all(one is other for one, other in zip(now, self.numbered, strict=True)):
+            return self
         picks: list[Sequence[int]] = []
-        for axis, then in zip(self.scope, self.numbered, strict=True):
+        for left, then in zip(now, self.numbered, strict=True):
             place = {choice: i for i, choice in enumerate(then)}
-            picks.append([place[choice] for choice in kept[axis]])
-        return self.relation.restricted(picks)
+            picks.append([place[choice] for choice in left])
+        return self._replace(relation=self.relation.restricted(picks), numbered=now)
 
 
 def narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | None:

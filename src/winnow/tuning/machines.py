@@ -155,4 +155,4 @@ def _smallest(scope: tuple[int, ...], layers: Sequence[Array], sizes: Sequence[i
         numbers = [known.setdefault(row, len(known)) for row in rows]
         merged.append(tuple(known))
         names = np.array([NO, YES, RAISED, *numbers])
-    return Relation(scope, int(names[3]), tuple(reversed(merged)))
+    return Relation(scope, int(names[3]), tuple(reversed(merged)), False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, cycle, product, repeat
 from operator import truth
-from typing import Any
+from typing import Any, NamedTuple
 
 NO, YES, RAISED = 0, 1, 2
 _SINKS = (NO, YES, RAISED)
@@ -27,21 +26,17 @@ class NotATruth(TypeError):
         super().__init__(f"it must return true or false, not {answer!r}")
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """A rule over `scope` (axes in deciding order): `layers[i][state][choice]` is the state after axis `scope[i]`.
 
-    The states 0, 1, 2 are sinks: the rule is refused, holds, or raises, whatever follows. `root` is the first state.
+    The states 0, 1, 2 are sinks: the rule is refused, holds, or raises, whatever follows. `root` is the first state,
+    `raises` says whether some setting of the scope makes the rule raise.
     """
 
     scope: tuple[int, ...]
     root: int
     layers: tuple[tuple[Row, ...], ...]
-
-    @property
-    def raises(self) -> bool:
-        """Whether some setting of the scope makes the rule raise."""
-        return self.root == RAISED or any(RAISED in row for layer in self.layers for row in layer[3:])
+    raises: bool
 
     def recast(self, sinks: tuple[int, int, int]) -> Relation:
         """The same relation with its three outcomes replaced."""
@@ -50,7 +45,7 @@ class Relation:
             return sinks[old] if old < 3 else old
 
         layers = tuple((*layer[:3], *(tuple(map(state, row)) for row in layer[3:])) for layer in self.layers)
-        return Relation(self.scope, state(self.root), layers)
+        return Relation(self.scope, state(self.root), layers, self.raises and RAISED in sinks)
 
     def restricted(self, kept: Sequence[Sequence[int]]) -> Relation:
         """Only the choices `kept[i]` of the axis `scope[i]`."""
@@ -58,7 +53,7 @@ class Relation:
             tuple([tuple(map(row.__getitem__, keep)) for row in layer])
             for layer, keep in zip(self.layers, kept, strict=True)
         ]
-        return Relation(self.scope, self.root, tuple(layers))
+        return Relation(self.scope, self.root, tuple(layers), self.raises)
 
     def supported(self, at: int) -> list[int]:
         """The choices of the axis `scope[at]` that some setting of the others goes well with."""
@@ -84,13 +79,14 @@ def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Relat
     layers: list[tuple[Row, ...]] = []
     states: Row = outcomes
     for size in reversed(sizes):
-        pack: Callable[[Iterable[int]], Row] = bytes if isinstance(states, bytes) else tuple
-        known: dict[Row, int] = {pack(repeat(sink, size)): sink for sink in _SINKS}
+        known: dict[Row, int] = {}
+        for sink in _SINKS:
+            known[bytes((sink,)) * size if isinstance(states, bytes) else (sink,) * size] = sink
         starts = range(0, len(states), size)
         folded = [known.setdefault(states[i : i + size], len(known)) for i in starts]
         layers.append(tuple(known))
         states = bytes(folded) if len(known) <= 256 else tuple(folded)
-    return Relation(scope, states[0], tuple(reversed(layers)))
+    return Relation(scope, states[0], tuple(reversed(layers)), RAISED in outcomes)
 
 
 def tabulate(
@@ -106,8 +102,10 @@ def tabulate(
     if not sizes:
         return bytes([outcome(test, [column[0] for _, column in arguments], exact)])
     try:
+        if not exact:
+            return bytes(map(truth, map(test, *streams)))
         answers = list(map(test, *streams))
-        if not exact or all(map(is_truth, set(map(type, answers)))):
+        if all(map(is_truth, set(map(type, answers)))):
             return bytes(map(truth, answers))
     except Exception:  # noqa: BLE001 - whatever it raises, the slow way below says for which choices
         pass

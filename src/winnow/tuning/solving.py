@@ -9,7 +9,7 @@ from typing import Any
 
 from winnow.tuning.diagram import Diagram, free, unrank
 from winnow.tuning.growth import OverBudget, grow
-from winnow.tuning.learning import Bound, learn, narrow, raised
+from winnow.tuning.learning import Bound, Learnt, learn, narrow, raised
 from winnow.tuning.order import Step, forest
 from winnow.tuning.relation import NO, RAISED, YES, Relation, judge
 
@@ -45,8 +45,7 @@ def solve(sizes: Sequence[int], rules: Sequence[Bound], budget: int) -> Solved:
     learnt = learn(waiting, scopes, steps, kept, budget)
     if not all(kept):
         return Solved(_empty(len(sizes)))
-    parts = [_Part(one.bound, one.scope, one.renumbered(kept)) for one in learnt]
-    problem = _Problem(kept, steps, parts, budget)
+    problem = _Problem(kept, steps, [one.renumbered(kept) for one in learnt], budget)
     try:
         return Solved(problem.diagram())
     except OverBudget:
@@ -58,21 +57,12 @@ def _empty(axes: int) -> Diagram:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A rule over `scope`; as a relation, unless it is too wide for one."""
-
-    bound: Bound
-    scope: tuple[int, ...]
-    relation: Relation | None
-
-
-@dataclass(frozen=True)
 class _Problem:
     """What a diagram is made from. `kept` are the choices left of every axis, which relations number from 0."""
 
     kept: Sequence[Sequence[int]]
     steps: Sequence[Step]
-    parts: Sequence[_Part]
+    parts: Sequence[Learnt]
     budget: int
 
     def diagram(self) -> Diagram:
@@ -107,7 +97,7 @@ class _Problem:
                 continue
         raise AssertionError("a diagram without relations has no edges to count")
 
-    def _cells(self, part: _Part) -> int:
+    def _cells(self, part: Learnt) -> int:
         return math.prod([len(self.kept[axis]) for axis in part.scope])
 
     def _grown(self, views: Sequence[Outcomes]) -> tuple[Diagram, list[int]]:

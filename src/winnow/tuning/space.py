@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
-from winnow.errors import InputError, nearest
-from winnow.tuning import diagram, learning, solving
+from winnow.errors import Incomplete, InputError, nearest
+from winnow.tuning import diagram, learning, listing, solving
 from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, shown
+from winnow.tuning.estimate import Size, counted, estimated
 from winnow.tuning.relation import judge
 from winnow.tuning.rules import Rule
+
+_MOST_DRAWS = 100_000
+_DRAWS_PER_POINT = 1_000
 
 Setting = dict[str, Value]
 
@@ -27,6 +31,10 @@ class TuningSpace:
 
     The order of the rules has no meaning: a point is valid when all of them hold. Where a rule raises, a point that
     another rule refuses is refused; if no rule refuses it, the space is in error and every answer says so.
+
+    `budget` bounds the work for exact answers, in steps (table cells and diagram edges, about ten million a second);
+    a call of a rule counts as eight. Beyond it, `size` and `sample` leave the widest rules out and try them on
+    random points, and the exact answers raise `Incomplete`.
 
     Raises:
         InputError: two axes, knobs or rules of one name, a rule that reads what is neither knob nor given, or that
@@ -83,34 +91,54 @@ class TuningSpace:
     def _solved(self) -> solving.Solved:
         return solving.solve([len(axis.choices) for axis in self.axes], self._bound, self.budget)
 
-    @property
-    def _diagram(self) -> diagram.Diagram:
-        return self._solved.diagram
+    def _exactly(self) -> diagram.Diagram:
+        """The diagram, if it says all. Raises Incomplete."""
+        solved = self._solved
+        if solved.left_out and solved.diagram.total:
+            left = ", ".join(str(bound.rule) for bound in solved.left_out)
+            raise Incomplete(
+                f"an exact answer is beyond the budget of {self.budget} steps: left out {left}",
+                cure="ask for an estimate (`size`), split the rule, or give the space a larger budget",
+            )
+        return solved.diagram
 
     @property
     def cartesian(self) -> int:
         """The number of points before any rule."""
-        total = 1
-        for axis in self.axes:
-            total *= len(axis.choices)
-        return total
+        return math.prod([len(axis.choices) for axis in self.axes])
 
     @property
     def order(self) -> tuple[str, ...]:
         """The names of the axes in the order in which `enumerate` and `point` count: the last one runs fastest."""
-        return tuple(self.axes[axis].name for axis in self._diagram.axes)
+        return tuple(self.axes[axis].name for axis in self._solved.diagram.axes)
 
     def count(self) -> int:
         """The exact number of valid points.
 
         Raises:
             InputError: a rule raises at a point that no other rule refuses; names the rule and the knobs' values.
+            Incomplete: counting exactly would exceed the budget; `size` gives an estimate.
         """
-        return self._diagram.total
+        return self._exactly().total
+
+    def size(self, draws: int = 20_000, seed: int = 0) -> Size:
+        """The number of valid points: exact where the budget allows it, else an estimate from `draws` random points."""
+        solved = self._solved
+        if not solved.left_out or not solved.diagram.total:
+            return counted(solved.diagram.total)
+        draw, hits = random.Random(seed), 0
+        for _ in range(draws):
+            taken = diagram.unrank(solved.diagram, draw.randrange(solved.diagram.total))
+            hits += _refusal(solved.left_out, taken) is None
+        return estimated(solved.diagram.total, hits, draws)
 
     def marginals(self) -> dict[str, dict[Value | Policy, int]]:
-        """For every knob and value the number of valid points that set it so; `POLICY` counts those that leave it."""
-        counts = diagram.marginals(self._diagram, [len(axis.choices) for axis in self.axes])
+        """For every knob and value the number of valid points that set it so; `POLICY` counts those that leave it.
+
+        Raises:
+            InputError, Incomplete: as `count`.
+        """
+        counts = diagram.marginals(self._exactly(), [len(axis.choices) for axis in self.axes])
         table: dict[str, dict[Value | Policy, int]] = {}
         for axis, instances in zip(self.axes, counts, strict=True):
             for knob in axis.knobs:
@@ -126,33 +154,47 @@ class TuningSpace:
 
         Raises:
             IndexError: no such rank.
+            InputError, Incomplete: as `count`.
         """
-        if not 0 <= rank < self.count():
-            raise IndexError(f"rank {rank} of {self.count()} points")
-        settings = self._settings
-        point: Setting = {}
-        for setting, choice in zip(settings, diagram.unrank(self._diagram, rank), strict=True):
-            point.update(setting[choice])
-        return point
+        exact = self._exactly()
+        if not 0 <= rank < exact.total:
+            raise IndexError(f"rank {rank} of {exact.total} points")
+        return self._setting(diagram.unrank(exact, rank))
 
-    @cached_property
-    def _settings(self) -> list[list[Setting]]:
-        return [[dict(choice) for choice in axis.choices] for axis in self.axes]
+    def _setting(self, taken: Sequence[int]) -> Setting:
+        return {
+            knob: value for axis, choice in zip(self.axes, taken, strict=True) for knob, value in axis.choices[choice]
+        }
 
     def sample(self, n: int, seed: int) -> list[Setting]:
         """`n` points, each drawn uniformly and independently (so one may come twice); the same for the same seed.
 
+        Rules that were left out of the diagram are tried on each draw, which keeps it uniform.
+
         Raises:
-            InputError: the space has no valid point.
+            InputError: the space has no valid point, or a rule raises.
+            Incomplete: the rules that were left out refuse nearly every draw.
         """
-        total = self.count()
+        solved = self._solved
+        total = solved.diagram.total
         if n and not total:
             raise InputError("the space has no valid point to sample from")
         draw = random.Random(seed)
-        return [self.point(draw.randrange(total)) for _ in range(n)]
+        found: list[Setting] = []
+        for _ in range(n if not solved.left_out else _MOST_DRAWS + _DRAWS_PER_POINT * n):
+            if len(found) == n:
+                break
+            taken = diagram.unrank(solved.diagram, draw.randrange(total))
+            if not solved.left_out or _refusal(solved.left_out, taken) is None:
+                found.append(self._setting(taken))
+        if len(found) < n:
+            raise Incomplete(
+                f"only {len(found)} of {n} points found: nearly all draws are refused by the rules left out"
+            )
+        return found
 
     def enumerate(self) -> Iterator[Setting]:
-        """Every valid point, lazily, in an order that only the axes and the scopes of the rules decide: see `order`."""
+        """Every valid point, lazily, in an order that only the axes and the rules decide: see `order`."""
         knobs = self.knobs
         complete = all(len(choice) == len(axis.knobs) for axis in self.axes for choice in axis.choices)
         for values in self.tuples():
@@ -163,17 +205,27 @@ class TuningSpace:
 
     def tuples(self) -> Iterator[tuple[Any, ...]]:
         """`enumerate` as tuples of the values of `knobs`, `POLICY` where a point leaves the knob unset."""
-        cells = [list(zip(*(_column(axis, knob) for knob in axis.knobs), strict=True)) for axis in self.axes]
-        arrange = self._arrange()
-        for chunk in diagram.chunks(self._diagram, cells):
-            yield from map(arrange, chunk)
-
-    def _arrange(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-        listed = [knob for axis in self._diagram.axes for knob in self.axes[axis].knobs]
+        solved = self._solved
+        if not solved.diagram.roots and solved.diagram.total:
+            yield ()
+        columns = [[_column(axis, knob) for knob in axis.knobs] for axis in self.axes]
+        if solved.left_out:
+            yield from self._filtered(solved, columns)
+            return
+        listed = [knob for axis in solved.diagram.axes for knob in self.axes[axis].knobs]
         places = [listed.index(knob) for knob in self.knobs]
-        if places == list(range(len(places))):
-            return lambda point: point
-        return itemgetter(*places)
+        for chunk in listing.chunks(solved.diagram, columns):
+            yield from zip(*[chunk[place] for place in places], strict=True)
+
+    def _filtered(self, solved: solving.Solved, columns: listing.Cells) -> Iterator[tuple[Any, ...]]:
+        """The points of the diagram that the rules which were left out hold for."""
+        numbers = [[range(len(axis.choices))] for axis in self.axes]
+        order = solved.diagram.axes
+        places = [order.index(axis) for axis in range(len(self.axes))]
+        for chunk in listing.chunks(solved.diagram, numbers):
+            for taken in zip(*[chunk[place] for place in places], strict=True):
+                if _refusal(solved.left_out, taken) is None:
+                    yield tuple([c[choice] for own, choice in zip(columns, taken, strict=True) for c in own])
 
     def contains(self, point: Mapping[str, Value]) -> bool:
         """Whether `point` is a valid point; values are compared with their types (`1`, `1.0`, `True` differ).
@@ -214,9 +266,7 @@ class TuningSpace:
                 if choice != taken[i]:
                     other = [*taken[:i], choice, *taken[i + 1 :]]
                     if _refusal(concerned, other) is None:
-                        found.append(
-                            {k: v for own, c in zip(self._settings, other, strict=True) for k, v in own[c].items()}
-                        )
+                        found.append(self._setting(other))
         return found
 
 
