@@ -17,6 +17,9 @@ from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
 
+_REASONS = 4
+"""Reasons that are shown of a kernel that nothing reaches, the most frequent first."""
+
 
 @dataclass
 class _Reach:
@@ -101,5 +104,5 @@ def _why(reach: _Reach, name: str) -> str:
         return (
             "no device and no graph of the corpus comes to it: a closer kernel has the same metadata, or none runs it"
         )
-    reason, graphs = reach.refusals[name].most_common(1)[0]
-    return f"no graph of the corpus can select it; most often ({graphs} times) because {reason}"
+    reasons = [f"{reason} ({graphs} times)" for reason, graphs in reach.refusals[name].most_common(_REASONS)]
+    return f"no graph of the corpus can select it: {'; '.join(reasons)}"
