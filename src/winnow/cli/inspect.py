@@ -1,0 +1,196 @@
+"""`winnow inspect`: what a catalog, a packed shard, a descriptor, an archive or a code object holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from winnow.catalog.descriptors import Kdp, Kmd, Ukd
+from winnow.catalog.fields import completed
+from winnow.catalog.reading import kind_of, plain_record, read_descriptor
+from winnow.catalog.tree import read_tree
+from winnow.cli.console import print_json, table
+from winnow.cli.options import JsonOption
+from winnow.compilers.amd_object import is_amd_object, kernels_of, read_amd_object
+from winnow.compilers.code_object import CodeObject
+from winnow.compilers.elf_note import read_back, read_note
+from winnow.compilers.nvidia_object import is_nvidia_object, noted_symbol, read_nvidia_object
+from winnow.errors import InputError, Place
+from winnow.identity import sha256_hex
+from winnow.pack.kpack import KpackReader
+
+_SHOWN = 60
+_WIDTH = 100
+"""Rows of a table and characters of a cell that are shown unless all are asked for."""
+
+
+def command(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A directory, a descriptor, a *.kpack or a code object.")
+    ],
+    show_all: Annotated[bool, typer.Option("--all", help="Show every row of long tables.")] = False,
+    as_json: JsonOption = False,
+) -> int:
+    holds = _reader(path)(path)
+    if as_json:
+        print_json(holds)
+        return 0
+    for title, rows in _tables(holds):
+        listed = rows if show_all else rows[: _SHOWN + 1]
+        print(title)
+        print(table(listed if show_all else [[_shortened(cell) for cell in row] for row in listed]))
+        if len(rows) > len(listed):
+            print(f"  … and {len(rows) - len(listed)} more (--all shows them)")
+    return 0
+
+
+Rows = list[Sequence[object]]
+
+
+def _reader(path: Path) -> Callable[[Path], dict[str, Any]]:
+    if path.is_dir():
+        return _directory
+    if not path.is_file():
+        raise InputError("no such file or directory", place=Place(str(path)))
+    if path.suffix == ".kpack":
+        return _archive
+    if path.suffix == ".json":
+        return _descriptor
+    with path.open("rb") as file:
+        if file.read(4) == b"\x7fELF":
+            return _code_object
+    raise InputError(
+        "neither a descriptor, an archive nor a code object",
+        place=Place(str(path)),
+        cure="name a directory of descriptors, a *.<type>.json file, a *.kpack file or a shared object",
+    )
+
+
+def _directory(path: Path) -> dict[str, Any]:
+    tree = read_tree(path)
+    documents = [
+        {"type": kind, "name": document.name, "id": document.id, "file": name}
+        for kind, group in tree.found.items()
+        for name, document in group
+    ]
+    if not documents:
+        raise InputError("no descriptors below this directory", place=Place(str(path)))
+    fields = [field for _, kmd in tree.found["kmd"] for field in kmd.fields]
+    kernels = [
+        _kernel(kernel, kdp.arch_of(kernel), completed(fields, kernel.metadata))
+        for _, kdp in tree.found["kdp"]
+        for kernel in kdp.kernels
+    ]
+    return {"descriptors": documents, "kernels": kernels}
+
+
+def _kernel(kernel: Ukd, arch: Sequence[str], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    kind = kernel.kernel_source.get("kind")
+    return {
+        "name": kernel.name,
+        "kind": kind,
+        "arch": list(arch),
+        "priority": kernel.priority,
+        "metadata": dict(metadata),
+    }
+
+
+def _descriptor(path: Path) -> dict[str, Any]:
+    raw = read_descriptor(path) if kind_of(path) != "kdp" else _pack_by_itself(path)
+    if isinstance(raw, Kmd):
+        return {"descriptor": _head(plain_record(raw), "fields"), "fields": plain_record(raw)["fields"]}
+    if isinstance(raw, Kdp):
+        kernels = [_kernel(kernel, raw.arch_of(kernel), kernel.metadata) for kernel in raw.kernels]
+        return {"descriptor": _head(plain_record(raw), "kernelDescriptors"), "kernels": kernels}
+    return {"descriptor": plain_record(raw)}
+
+
+def _pack_by_itself(path: Path) -> Any:
+    """A pack's kernels may stand in files beside it."""
+    tree = read_tree(path.parent)
+    return next(kdp for name, kdp in tree.found["kdp"] if name == path.name)
+
+
+def _head(record: Mapping[str, Any], without: str) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key != without}
+
+
+def _archive(path: Path) -> dict[str, Any]:
+    reader = KpackReader(path.read_bytes(), str(path))
+    objects = []
+    for key, arch in reader.keys:
+        payload = reader.read(key, arch)
+        kind = reader.type_of(key, arch)
+        objects.append({"path": key, "arch": arch, "type": kind, "bytes": len(payload), "sha256": sha256_hex(payload)})
+    head = {"group": reader.group, "family": reader.family, "arches": list(reader.arches), "scheme": reader.scheme}
+    return {"archive": head, "objects": objects}
+
+
+_Names = Callable[[bytes], Sequence[str]]
+_Reads = Callable[[bytes, str], CodeObject]
+
+# How to know an object's format, what kernels it holds, and how each is read.
+_FORMATS: tuple[tuple[Callable[[bytes], bool], _Names, _Reads], ...] = (
+    (is_amd_object, kernels_of, read_amd_object),
+    (is_nvidia_object, lambda payload: [noted_symbol(payload)], read_nvidia_object),
+    (lambda payload: True, lambda payload: [read_note(payload).symbol], read_back),
+)
+
+
+def _code_object(path: Path) -> dict[str, Any]:
+    payload = path.read_bytes()
+    names, read = next((names, read) for matches, names, read in _FORMATS if matches(payload))
+    try:
+        kernels = [read(payload, name) for name in names(payload)]
+    except InputError as error:
+        raise InputError(error.message, place=Place(str(path)), cure=error.cure) from None
+    holds: dict[str, Any] = {"code object": {"bytes": len(payload), "sha256": sha256_hex(payload)}}
+    for code in kernels:
+        holds[code.symbol] = {"target": code.target, **code.resources}
+        holds[f"arguments of {code.symbol}"] = [asdict(argument) for argument in code.signature]
+    return holds
+
+
+def _tables(holds: Mapping[str, Any]) -> list[tuple[str, Rows]]:
+    tables: list[tuple[str, Rows]] = []
+    for title, value in holds.items():
+        if isinstance(value, Mapping):
+            tables.append((title, [(key, _text(item)) for key, item in value.items()]))
+        elif value:
+            columns = _columns(value)
+            rows: Rows = [tuple(column.removeprefix("metadata.") for column in columns)]
+            rows += (tuple(_text(_cell(row, column)) for column in columns) for row in value)
+            tables.append((f"{title} ({len(value)})", rows))
+    return tables
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns of a list of records; of metadata those fields that differ between the rows."""
+    names = list(dict.fromkeys(name for row in rows for name in row if name != "metadata"))
+    fields = dict.fromkeys(name for row in rows for name in row.get("metadata", {}))
+    varying = [name for name in fields if len(rows) == 1 or len({_text(row["metadata"].get(name)) for row in rows}) > 1]
+    return [*names, *(f"metadata.{name}" for name in varying)]
+
+
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    head, _, field = column.partition("metadata.")
+    return row["metadata"].get(field) if field and not head else row.get(column)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " ".join(map(_text, value)) or "any"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_text(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _shortened(cell: object) -> str:
+    text = str(cell)
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
