@@ -209,3 +209,41 @@ def test_a_long_spec_has_a_short_name(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(set(names)) == len(names)
     assert max(len(name) for name in names) <= 128
     assert author(loaded.manifest, kernels_of(loaded.manifest, variants), ["dtype", "width"])
+
+
+def test_a_cell_field_may_be_spelled_otherwise_in_requests(tmp_path: Path):
+    enumeration = walked(
+        tmp_path,
+        FOREIGN_MANIFEST,
+        ("width: [64, 96]}", "row_bytes: [64, 96]}"),
+        ("  slice:\n", "  field_map: {row_bytes: [width]}\n  slice:\n"),
+        ("{when: {width: 64}", "{when: {row_bytes: 64}"),
+        ("{when: {width: 96, arch: gfx950}", "{when: {row_bytes: 96, arch: gfx950}"),
+        ("{when: {width: 96, arch: gfx942}", "{when: {row_bytes: 96, arch: gfx942}"),
+    )
+    assert enumeration.counts()["selected"] == 20
+    assert {variant.spec["width"] for variant in enumeration.variants} == {64, 96}
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            ("{arch: [gfx950]}", "{arch: [gfx950], algorithm: sum_row}"),
+            'DIR/engine.yaml:15: enumerate.candidates.algorithm: no candidate has the algorithm "sum_row"\n'
+            '  cure: did you mean "sum_rows"?',
+        ),
+        (
+            ("  fixed:", "  builders: {sum_row: {source: a, builder: b}}\n  fixed:"),
+            'DIR/engine.yaml:16: enumerate.builders.sum_row: no candidate is called "sum_row"\n'
+            '  cure: did you mean "sum_rows"?',
+        ),
+        (
+            ("{dtype: {fp32: FLOAT}}", "{dtype: {fp31: FLOAT}}"),
+            'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: "fp32" is no spelling of dtype that '
+            'specialization.vocabulary maps (cell dtype=fp32)\n  cure: did you mean "fp31"?',
+        ),
+    ],
+)
+def test_a_spelling_that_nothing_has_is_named(tmp_path: Path, edit, message: str):
+    assert refusal(tmp_path, POLICY_MANIFEST, edit) == message

@@ -88,11 +88,11 @@ def test_the_schema_of_the_manifest_is_printed(winnow):
     assert {"engine", "enumerate", "coverage", "match"} <= set(json.loads(out)["properties"])
 
 
-def run_pytest(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(directory: Path, *arguments: str, xdist: str = "no:xdist") -> subprocess.CompletedProcess[str]:
     """pytest as a user runs it: in their own directory, with nothing of this repository's configuration."""
     support = Path(__file__).parents[1] / "support"
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", *arguments],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", xdist, "-q", *arguments],
         cwd=directory,
         capture_output=True,
         text=True,
@@ -110,6 +110,14 @@ def test_pytest_runs_the_gates_of_the_manifests_that_it_is_told(engine: Path, tm
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1].startswith("4 passed")
+
+
+def test_workers_run_the_gates_as_well(engine: Path, tmp_path: Path):
+    ini(tmp_path, "testpaths = mine", "winnow_gates = header budget")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "test_mine.py").write_text("def test_mine(): pass\n")
+    done = run_pytest(tmp_path, "-n", "1", xdist="xdist")
+    assert done.stdout.splitlines()[-1].startswith("3 passed"), done.stdout
 
 
 def test_pytest_fails_where_check_fails_and_shows_what_check_shows(engine: Path, tmp_path: Path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -64,6 +64,7 @@ class CellWalk:
                     place=self.loaded.place("enumerate", "candidates", "names", i),
                     cure=nearest(pattern, (candidate.name for candidate in everything)),
                 )
+        self._check_spellings(everything)
         chosen = [
             candidate
             for candidate in everything
@@ -79,6 +80,24 @@ class CellWalk:
                 cure=nearest(arch, known),
             )
         return chosen
+
+    def _check_spellings(self, everything: Sequence[Any]) -> None:
+        algorithms = [candidate.algorithm for candidate in everything]
+        wanted = self.plan.candidates.algorithm
+        if not any(selector_matches(wanted, own) for own in algorithms):
+            raise InputError(
+                f'no candidate has the algorithm "{wanted}"',
+                place=self.loaded.place("enumerate", "candidates", "algorithm"),
+                cure=nearest(wanted, algorithms),
+            )
+        names = [candidate.name for candidate in everything]
+        for name in self.plan.builders:
+            if name not in names:
+                raise InputError(
+                    f'no candidate is called "{name}"',
+                    place=self.loaded.place("enumerate", "builders", name),
+                    cure=nearest(name, names),
+                )
 
     def builder(self, candidate: Any) -> BuilderRef:
         """Where a candidate's builder lives: as the manifest says, else where the candidate's own function does.

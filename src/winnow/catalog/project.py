@@ -8,7 +8,7 @@ from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from winnow.catalog.header import Specialization
-from winnow.errors import InputError
+from winnow.errors import InputError, nearest
 
 
 def plain_spec(spec: Any, accessors: Mapping[str, str]) -> dict[str, Any]:
@@ -50,7 +50,8 @@ def observed_metadata(spec: Any, part: Specialization, accessors: Mapping[str, s
     have is left out: the declared default stands for it.
 
     Raises:
-        InputError: a knob that is unset and has no accessor, or an accessor that the spec does not have.
+        InputError: a knob that is unset and has no accessor, an accessor that the spec does not have, or a value that
+            the field's vocabulary does not map.
     """
     metadata: dict[str, Any] = {}
     for name in part.metadata_fields:
@@ -62,7 +63,14 @@ def observed_metadata(spec: Any, part: Specialization, accessors: Mapping[str, s
         value = value() if binding.method else value
         if value is None:
             value = _resolved(spec, name, accessors)
-        metadata[name] = part.spelled(name, int(value) if isinstance(value, bool) else value)
+        plain = int(value) if isinstance(value, bool) else value
+        words = part.vocabulary.get(name)
+        if words is not None and str(plain) not in words and plain not in words.values():
+            raise InputError(
+                f'"{plain}" is no spelling of {name} that specialization.vocabulary maps',
+                cure=nearest(str(plain), words),
+            )
+        metadata[name] = part.spelled(name, plain)
     return metadata
 
 

@@ -83,6 +83,7 @@ def command(
                 "files": files_written,
                 "kernels": kernels_written,
                 "left_out": left_out,
+                "allowed_past_budget": [str(one) for one in allowed],
                 "native": sorted(hooks),
             }
         )
