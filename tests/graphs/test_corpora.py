@@ -13,6 +13,7 @@ import pytest
 
 from winnow.graphs.model import Graph, Tensor
 from winnow.graphs.models import CORPORA, MODELS, attention, context, linear, scores
+from winnow.graphs.models.dense import DENSE
 from winnow.graphs.models.rdna import MADE
 from winnow.graphs.reader import graph_of, read_corpus, write_graph
 from winnow.strict import parse_json
@@ -36,11 +37,11 @@ def _flops(graph: Graph) -> float:
     return full / 2 if graph.nodes[0].options["causal_mask"] else full
 
 
-@pytest.mark.parametrize("engine", [*CORPORA, *MADE])
+@pytest.mark.parametrize("engine", [*CORPORA, *DENSE, *MADE])
 def test_committed_files_are_what_the_table_gives(engine: str) -> None:
     """A file edited by hand, or a table changed without its files, would make the provenance a lie."""
     committed = {path.name: path.read_text() for path in (ENGINES / engine / "corpus").iterdir()}
-    assert committed == {f"{graph.name}.json": write_graph(graph) for graph in {**CORPORA, **MADE}[engine]()}
+    assert committed == {f"{graph.name}.json": write_graph(graph) for graph in {**CORPORA, **DENSE, **MADE}[engine]()}
 
 
 def test_module_writes_the_corpora(tmp_path: Path) -> None:
@@ -50,7 +51,13 @@ def test_module_writes_the_corpora(tmp_path: Path) -> None:
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": str(source)}
     )
-    counts = {"gemm_cpu": 28, "attention_cpu": 23, "attention_gfx11": 96, "attention_gfx12": 96}
+    counts = {
+        "gemm_cpu": 28,
+        "attention_cpu": 23,
+        "attention_gfx950": 144,
+        "attention_gfx11": 96,
+        "attention_gfx12": 96,
+    }
     assert done.stdout == "".join(f"{engine}: {count} graphs\n" for engine, count in counts.items())
     for engine in counts:
         assert read_corpus(tmp_path / "out" / engine / "corpus") == read_corpus(ENGINES / engine / "corpus")

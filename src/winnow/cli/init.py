@@ -1,4 +1,4 @@
-"""`winnow init`: a new engine directory from a built-in engine."""
+"""`winnow init`: a new engine directory from a built-in engine, with the catalog of its authored selection."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from winnow.catalog.engine_dir import EngineDir
+from winnow.cli.generate import write_catalog
 from winnow.engines import copy_engine
 
 
@@ -16,4 +18,8 @@ def command(
 ) -> int:
     copied = copy_engine(source, directory)
     print(f"{directory}: {copied} files of {source}")
+    engine = EngineDir(directory / "engine.yaml")
+    if engine.selection_file.is_file():
+        _, kernels = write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
+        print(f"{engine.catalog}: {kernels} kernels of its selection")
     return 0

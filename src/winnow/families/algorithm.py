@@ -80,8 +80,8 @@ class TunedSpec:
 S = TypeVar("S", bound=TunedSpec)
 
 
-def _all_heard(arch: str) -> Knobs:
-    return {}
+def _as_given(arch: str, knobs: Knobs) -> Knobs:
+    return knobs
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Algorithm(Generic[S]):
     arches: tuple[str, ...] = CPU_ARCHES
     facts: Callable[[str], Knobs] = target_facts
     """Target → what rules may read of it."""
-    inert: Callable[[str], Knobs] = _all_heard
-    """Target → the knobs that change nothing there, with the value that stands for them: specs have no other."""
+    canonical_knobs: Callable[[str, Knobs], Knobs] = _as_given
+    """(target, every knob) → the knobs that stand for all that make the same kernel: specs have no others."""
 
     def space(self, request: Any) -> TuningSpace:
         """The whole space of the request's cell on its target."""
@@ -164,7 +164,7 @@ class Algorithm(Generic[S]):
         reason = self._off_axis(point)
         if reason is not None:
             raise ValueError(reason)
-        return {**point, **self.inert(request.arch)}
+        return dict(self.canonical_knobs(request.arch, point))
 
     def _spec(self, request: Any, point: Knobs) -> S:
         return self.spec_type(**{name: getattr(request, name) for name in self.spec_type.CELL}, **point)

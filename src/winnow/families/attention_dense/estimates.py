@@ -44,6 +44,11 @@ def inert_knobs(arch: str) -> Mapping[str, int]:
     return {knob: value for knob, (heard, value) in neutral.items() if not facts[heard]}
 
 
+def waves_of(block_m: int, num_warps: int) -> int:
+    """Waves of a workgroup: 0 stands for one for 32 queries."""
+    return num_warps or block_m // 32
+
+
 def padded_lds_bytes(head_size: int, block_n: int) -> int:
     """Static local memory of two buffers each of keys and values with the pads that hipDNN's gfx950 kernels have.
 

@@ -55,7 +55,7 @@ def _source(spec: AttentionDenseSpec, arch: str) -> TritonSource:
             ("CAUSAL", spec.causal),
         ),
         attributes=tuple((name, "tt.divisibility", 16) for name in "qkvo"),
-        num_warps=spec.num_warps,
+        num_warps=spec.waves,
         num_stages=spec.num_stages,
         options=tuple((option, getattr(spec, knob)) for knob, option in _OPTIONS.items() if knob not in silent),
     )
@@ -103,7 +103,7 @@ def _candidate(name: str, arches: tuple[str, ...], priority: int) -> KernelCandi
         launch_grid=launch_grid,
         builder=build_attention_dense,
         space=ALGORITHM.space,
-        launch_block=lambda spec: (wave * spec.num_warps, 1, 1),
+        launch_block=lambda spec: (wave * spec.waves, 1, 1),
         supports=_supports,
     )
 

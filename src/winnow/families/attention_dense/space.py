@@ -15,6 +15,7 @@ from winnow.families.attention_dense.estimates import (
     registers_there,
     target_facts,
     tile_lds_bytes,
+    waves_of,
 )
 from winnow.families.attention_dense.spec import AttentionDenseSpec
 from winnow.tuning import choices, rule
@@ -27,7 +28,7 @@ ARCHES = ("gfx942", "gfx950", "gfx11-generic", "gfx1151", "gfx12-generic", "gfx1
 AXES = (
     choices("block_m", (32, 64, 128, 256)),
     choices("block_n", (32, 64, 128, 256)),
-    choices("num_warps", (2, 4, 8, 16)),
+    choices("num_warps", (0, 1, 2, 4, 8, 16)),
     choices("num_stages", (1, 2, 3)),
     choices("waves_per_eu", (0, 1, 2, 4)),
     choices("matrix_size", (0, 16, 32)),
@@ -69,7 +70,12 @@ def whole_tiles(block_m: int, block_n: int) -> bool:
 
 @rule("every wave has a row of matrix instructions")
 def waves_have_work(block_m: int, num_warps: int) -> bool:
-    return block_m >= 16 * num_warps
+    return block_m >= 16 * waves_of(block_m, num_warps)
+
+
+@rule("num_warps is given where it is not one wave for 32 queries")
+def waves_are_not_the_usual(block_m: int, num_warps: int) -> bool:
+    return num_warps != waves_of(block_m, 0)
 
 
 @rule("outputs, scores and queries are at most a quarter more than the registers")
@@ -83,8 +89,9 @@ def registers_fit(
     registers: int,
     register_file: int,
 ) -> bool:
-    needed = registers_needed(head_size, block_m, block_n, num_warps, wave_size, operand_copies)
-    return 4 * needed <= 5 * registers_there(num_warps, registers, register_file)
+    waves = waves_of(block_m, num_warps)
+    needed = registers_needed(head_size, block_m, block_n, waves, wave_size, operand_copies)
+    return 4 * needed <= 5 * registers_there(waves, registers, register_file)
 
 
 @rule("waves_per_eu is varied where it is heard")
@@ -110,13 +117,14 @@ KERNEL_RULES = (
     tiles_fit,
     whole_tiles,
     waves_have_work,
+    waves_are_not_the_usual,
     registers_fit,
     waves_are_heard,
     matrix_size_is_heard,
     kpack_is_heard,
 )
 
-_CDNA_TILE: Knobs = MappingProxyType({"block_m": 128, "block_n": 64, "num_warps": 4, "num_stages": 1})
+_CDNA_TILE: Knobs = MappingProxyType({"block_m": 128, "block_n": 64, "num_warps": 0, "num_stages": 1})
 _RDNA_TILE: Knobs = MappingProxyType({"block_m": 64, "block_n": 32, "num_warps": 4, "num_stages": 1})
 _HOPPER_TILE: Knobs = MappingProxyType({"block_m": 128, "block_n": 64, "num_warps": 8, "num_stages": 2})
 
@@ -139,10 +147,15 @@ def _defaults(request: Any) -> Knobs:
     return {**_TILES[request.arch], "waves_per_eu": 0, "matrix_size": 0, "kpack": 1}
 
 
+def _canonical(arch: str, knobs: Knobs) -> Knobs:
+    usual = knobs["num_warps"] == waves_of(knobs["block_m"], 0)
+    return {**knobs, **inert_knobs(arch), **({"num_warps": 0} if usual else {})}
+
+
 def _production(request: Any) -> Iterator[Knobs]:
     """Tiles by waves and stages; what the compiler chooses well by itself stays with it."""
     for block_m, block_n, rows_a_wave, num_stages in product((64, 128, 256), (32, 64, 128), (16, 32), (1, 2)):
-        num_warps = block_m // rows_a_wave
+        num_warps = 0 if rows_a_wave == 32 else block_m // rows_a_wave
         yield {"block_m": block_m, "block_n": block_n, "num_warps": num_warps, "num_stages": num_stages}
 
 
@@ -156,5 +169,5 @@ ALGORITHM = Algorithm(
     production=_production,
     arches=ARCHES,
     facts=target_facts,
-    inert=inert_knobs,
+    canonical_knobs=_canonical,
 )

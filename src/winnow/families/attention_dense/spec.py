@@ -8,14 +8,15 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from winnow.families.algorithm import TunedSpec
+from winnow.families.attention_dense.estimates import waves_of
 
 
 @dataclass(frozen=True)
 class AttentionDenseSpec(TunedSpec):
     """Tiles of block_m queries meet block_n keys at a time, num_warps waves to a tile, num_stages tiles in flight.
 
-    batch, seqlen_q and seqlen_kv are arguments of the kernel: specs have canonical values there. `waves_per_eu` and
-    `matrix_size` 0 leave occupancy and the shape of the matrix instruction to the compiler.
+    batch, seqlen_q and seqlen_kv are arguments of the kernel: specs have canonical values there. `num_warps` 0 stands
+    for a wave for 32 queries; `waves_per_eu` and `matrix_size` 0 leave the choice to the compiler.
     """
 
     ALGORITHM: ClassVar[str] = "attention_dense"
@@ -74,6 +75,11 @@ class AttentionDenseSpec(TunedSpec):
     waves_per_eu: int
     matrix_size: int
     kpack: int
+
+    @property
+    def waves(self) -> int:
+        """Waves of a workgroup."""
+        return waves_of(self.block_m, self.num_warps)
 
     def kernel_name(self) -> str:
         """A C identifier that specs share only when they are compiled alike."""
