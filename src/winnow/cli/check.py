@@ -28,12 +28,15 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", help="Judge every kernel, also in gates that judge a sample.")
     ] = False,
+    mode: Annotated[
+        Literal["full", "structural"], typer.Option(help="Gate agreement: compare records, or only look for them.")
+    ] = "full",
     as_json: JsonOption = False,
 ) -> int:
     if schema:
         print_json(Manifest.model_json_schema())
         return 0
-    verdicts = run_gates(EngineDir(manifest), gates or [], device, everything=everything)
+    verdicts = run_gates(EngineDir(manifest), gates or [], device, everything=everything, mode=mode)
     print(FORMS["json" if as_json else form](verdicts))
     return exit_code(verdicts)
 

@@ -26,6 +26,8 @@ GATES = (
     "launch-surface",
     "interpreter",
     "archive",
+    "resources",
+    "agreement",
     "serves",
     "reduction",
 )
@@ -34,11 +36,16 @@ GATES = (
 SAMPLING = frozenset({"interpreter"})
 """Gates that judge a sample, or `everything` if they are asked to."""
 
+_MODAL = frozenset({"agreement"})
+"""Gates that compare (`full`) or only look whether there is something to compare (`structural`)."""
 
-def run_gates(engine: EngineDir, names: Sequence[str], device: str, *, everything: bool = False) -> list[Verdict]:
+
+def run_gates(
+    engine: EngineDir, names: Sequence[str], device: str, *, everything: bool = False, mode: str = "full"
+) -> list[Verdict]:
     """The verdicts of the gates that are named, or of all of them, in the order of the flow.
 
-    `everything` makes gates judge all of what they judge a sample of.
+    `everything` makes gates judge all of what they judge a sample of; `mode` is that of the gate `agreement`.
 
     Raises:
         InputError: no gate of that name, or an artefact that cannot be read.
@@ -46,15 +53,20 @@ def run_gates(engine: EngineDir, names: Sequence[str], device: str, *, everythin
     for name in names:
         if name not in GATES:
             raise InputError(f'no gate is called "{name}"', cure=nearest(name, GATES))
+
+    def extent_of(name: str) -> dict[str, object]:
+        return ({"everything": everything} if name in SAMPLING else {}) | ({"mode": mode} if name in _MODAL else {})
+
     verdicts: list[Verdict] = []
     for name in GATES:
         if not names or name in names:
-            verdicts.append(_verdict(name, engine, device, verdicts, everything))
+            verdicts.append(_verdict(name, engine, device, verdicts, extent_of(name)))
     return verdicts
 
 
-def _verdict(name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict], everything: bool) -> Verdict:
-    extent = {"everything": everything} if name in SAMPLING else {}
+def _verdict(
+    name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict], extent: dict[str, object]
+) -> Verdict:
     try:
         return _gate(name)(engine, device, **extent)
     except InputError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ from winnow.catalog.manifest import LoadedManifest
 from winnow.catalog.sources import SOURCE_FORMS, source_problem
 from winnow.catalog.tree import Catalog
 from winnow.errors import InputError, Place, Refused
+from winnow.gates.agreement import disagreements
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.pack.agreement import Claim, Consumer, check_agreement, claim_of, observe
 from winnow.pack.hydrate import Authored, check_support, hydrate
-from winnow.pack.records import record_problem
-from winnow.pack.verify import open_shard, shards_of
+from winnow.pack.verify import shards_of
 
 
 def check(engine: EngineDir, device: str) -> Verdict:
@@ -35,7 +35,7 @@ def check(engine: EngineDir, device: str) -> Verdict:
         (archive, arch) for archive in (engine.archive, engine.reduced / "archive") for arch in shards_of(archive)
     ]
     for archive, arch in shards:
-        findings += _records(archive, arch)
+        findings += disagreements(archive, arch)
     return judged("contract", f"{kernels} kernels, {len(shards)} packed shards", findings)
 
 
@@ -112,17 +112,3 @@ def _refusals(kernel: Ukd, question: Any) -> Iterator[str]:
         question()
     except (InputError, Refused) as error:
         yield error.message.removeprefix(f"{kernel.name}: ")
-
-
-def _records(archive: Path, arch: str) -> Iterator[Finding]:
-    try:
-        shard = open_shard(archive, arch)
-    except InputError as error:
-        yield Finding(arch, error.message, error.place)
-        return
-    for file, kdp in shard.catalog.kdps:
-        for kernel in kdp.kernels:
-            provenance: Mapping[str, Any] = shard.provenance[kernel.id]
-            problem = record_problem(shard.catalog, kdp, kernel, provenance, str(shard.root / file))
-            if problem is not None:
-                yield Finding(kernel.name, problem, Place(str(shard.root / file)))
