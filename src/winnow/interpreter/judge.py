@@ -21,7 +21,7 @@ def judge(
 ) -> Correctness:
     """Passed where every output is right and all other memory is as it was, bit for bit."""
     if answer.error:
-        return failed(f"the interpreter raised {answer.error}")
+        return failed(answer.error)
     truth = adapter.reference(problem, inputs)
     rtol, atol = adapter.tolerance(problem)
     worst = Correctness("passed", "", 0.0, 0.0)

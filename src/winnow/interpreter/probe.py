@@ -19,7 +19,7 @@ from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory
 from winnow.interpreter.process import interpret
 
 _TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
-_FENCE = 512
+_FENCE = 4096
 """Elements before and behind every tensor that no kernel may read or write."""
 _POISON = 0xFF
 """Byte whose repetition is a NaN in every floating type."""

@@ -14,6 +14,8 @@ from winnow.interpreter.launch import Interpreted, Launch
 
 TIMEOUT_SECONDS = 600.0
 _SHOWN_LINES = 12
+# One thread: matrices are small, and their sums come out the same everywhere.
+_ENVIRONMENT = {"TRITON_INTERPRET": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def interpret(launches: Sequence[Launch], timeout_s: float = TIMEOUT_SECONDS) -> tuple[Interpreted, ...]:
@@ -33,7 +35,7 @@ def interpret(launches: Sequence[Launch], timeout_s: float = TIMEOUT_SECONDS) ->
             input=pickle.dumps(list(launches)),
             capture_output=True,
             timeout=timeout_s,
-            env={**os.environ, "TRITON_INTERPRET": "1"},
+            env={**os.environ, **_ENVIRONMENT},
         )
     except subprocess.TimeoutExpired:
         raise Incomplete(f"the interpreter gave no answer for {len(launches)} launches in {timeout_s:g} s") from None

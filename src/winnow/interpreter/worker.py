@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import os
 import pickle
+import signal
 import sys
 from typing import Any
 
@@ -11,6 +13,29 @@ from winnow.compilers.source import TritonSource
 from winnow.interpreter.host_array import HostArray
 from winnow.interpreter.launch import Interpreted, Launch, Memory
 from winnow.interpreter.mended_dot import mend_dot
+
+
+def apart(launch: Launch) -> Interpreted:
+    """`run` in a process of its own: a kernel that writes where it must not damages that one."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with os.fdopen(writer, "wb") as answer:
+                pickle.dump(run(launch), answer)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        raw = answer.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        said = f"with {code}" if code > 0 else f"by {signal.Signals(-code).name}"
+        return Interpreted({}, f"the kernel ended its process {said}")
+    answered: Interpreted = pickle.loads(raw)
+    return answered
 
 
 def run(launch: Launch) -> Interpreted:
@@ -22,7 +47,7 @@ def run(launch: Launch) -> Interpreted:
         numbers = {name: value for name, value in launch.arguments.items() if not isinstance(value, Memory)}
         kernel[launch.grid](**arrays, **numbers, **dict(source.constexprs))
     except Exception as error:  # noqa: BLE001 - told to the caller as this launch's answer
-        return Interpreted({}, f"{type(error).__name__}: {error}")
+        return Interpreted({}, f"the interpreter raised {type(error).__name__}: {error}")
     return Interpreted({name: array.memory.elements for name, array in arrays.items()})
 
 
@@ -42,7 +67,7 @@ def main() -> None:
     answers = sys.stdout.buffer
     sys.stdout = sys.stderr
     mend_dot()
-    pickle.dump([run(launch) for launch in launches], answers)
+    pickle.dump([apart(launch) for launch in launches], answers)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from winnow.families.adapter import Field
@@ -34,31 +33,34 @@ class _Probe:
 
 
 _BOTTOM_RIGHT = {"diagonal_alignment": "BOTTOM_RIGHT"}
-_MASKED: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
-    {
-        "none": ({}, {}, {}),
-        "causal": ({"causal_mask": True}, {}, {"causal_mask_bottom_right": True}),
-        "band": (
-            {"left_bound": 9, "right_bound": 2},
-            {},
-            {"left_bound": 4, "right_bound": 0, **_BOTTOM_RIGHT},
-        ),
-    }
-)
-"""Options of the three probes by the kernel's mask; the last one leaves queries that see no key."""
 
 
 def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
-    """Three graphs: narrow heads with gaps in memory, wide values stored column by column, queries without keys."""
+    """Three graphs that the kernel serves, though they ask for less than it can.
+
+    One has narrow heads with gaps in memory, the kernel's mask and more than one tile of all; one wide values that
+    are stored column by column, no mask and several tiles of keys; one queries that see no key.
+    """
     width, step = int(metadata["width"]), int(metadata["width_step"])
     block_m, block_n = int(metadata["block_m"]), int(metadata["block_n"])
     exact = step == width
     narrow, least = (width, width) if exact else (width - WIDTH_STEP, WIDTH_STEP)
-    plain, general, late = _MASKED[MASKS[int(metadata["mask"])]]
+    queries, keys = block_m + 3, block_m + 2 * block_n + 5
+    # The last query sees one key of a tile: a loop that ends one key early leaves that tile out.
+    right = block_n + (1 - queries) % block_n
+    options: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "none": ({}, {}),
+        "causal": ({"right_bound": right}, {"causal_mask_bottom_right": True}),
+        # So wide a band has tiles at its upper edge alone, tiles at its lower one alone, and tiles at none.
+        "band": ({"left_bound": block_m, "right_bound": right}, {"left_bound": 4, "right_bound": 0, **_BOTTOM_RIGHT}),
+    }
+    masked, late = options[MASKS[int(metadata["mask"])]]
     probes = (
-        _Probe("narrow", narrow, least, (2, 2, 1), block_m + 3, 2 * block_n + 5, "bshd", 8, "bhqk", options=plain),
-        _Probe("columns", least, width, (2, 1, 2), 5, block_n, "bhds", _ROWS, "bk", batch=2, options=general),
-        _Probe("late", width, width, (1, 1, 1), block_m + 1, block_n - 3, "sbhd", _ROWS, "hq", options=late),
+        _Probe("narrow", narrow, least, (2, 2, 1), queries, keys, "bshd", 8, "bhqk", options=masked),
+        _Probe("columns", least, width, (2, 1, 2), 5, 3 * block_n, "bhds", _ROWS, "bk", batch=2),
+        _Probe(
+            "late", width, width, (1, 1, 1), block_m + 1, min(block_m, block_n) - 3, "sbhd", _ROWS, "hq", options=late
+        ),
     )
     return tuple(_graph(probe, str(metadata["dtype"]), str(metadata["bias"])) for probe in probes)
 

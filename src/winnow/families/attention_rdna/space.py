@@ -45,13 +45,6 @@ def target_facts(arch: str) -> dict[str, int]:
     }
 
 
-def whole_width(width: int) -> int:
-    """Columns that a tile has for a head of `width`: its two parts are powers of two."""
-    first = 1 << (width.bit_length() - 1)
-    rest = width - first
-    return first + (1 << (rest - 1).bit_length() if rest else 0)
-
-
 @rule("every warp has a matrix of scores")
 def warps_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
     return block_m * block_n >= num_warps * _MATRIX
@@ -59,16 +52,16 @@ def warps_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
 
 @rule("outputs and queries leave the scores, keys and values a quarter of the registers")
 def outputs_fit(width: int, block_m: int, transposed: int, num_warps: int, registers: int, operand_copies: int) -> bool:
-    outputs = whole_width(width) * block_m // (WARP * num_warps)
+    outputs = width * block_m // (WARP * num_warps)
     # Transposed, every warp multiplies by all queries of the tile.
     sharing = 1 if transposed else num_warps
-    queries = whole_width(width) * block_m * _HALF_BYTES * operand_copies // (WARP * sharing * _REGISTER_BYTES)
+    queries = width * block_m * _HALF_BYTES * operand_copies // (WARP * sharing * _REGISTER_BYTES)
     return outputs + queries <= registers * 3 // 4
 
 
 @rule("a tile of queries, and the tiles of keys in flight, fit the LDS")
 def tiles_fit(width: int, block_m: int, block_n: int, num_stages: int, lds_bytes: int) -> bool:
-    row = whole_width(width) * _HALF_BYTES
+    row = width * _HALF_BYTES
     return max(block_m, 2 * block_n * num_stages) * row <= lds_bytes
 
 
