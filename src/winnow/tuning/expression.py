@@ -102,6 +102,8 @@ def parse(text: str, *, names: Container[str] | None = None, place: Place | None
     Raises:
         InputError: not an expression of the grammar, or a name that is not in `names`; says the column.
     """
+    if not text.strip():
+        raise _refusal(text, place, None, "not an expression: it is empty")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         reader = _Reader(text, names, place)

@@ -121,7 +121,10 @@ def learn(
     kept: list[Sequence[int]],
     budget: int,
 ) -> list[Learnt]:
-    """Learn narrow relations first: they take from `kept` the choices that nothing goes with."""
+    """Learn narrow relations first: they take from `kept` the choices that nothing goes with.
+
+    Where that leaves an axis nothing, there is nothing more to learn.
+    """
     depth = {step.axis: i for i, step in enumerate(steps)}
     cells = [math.prod([len(kept[axis]) for axis in scope]) for scope in scopes]
     widest = max(cells, default=0)
@@ -135,6 +138,8 @@ def learn(
                 left = relation.supported(at)
                 if len(left) < len(kept[axis]):
                     kept[axis] = [kept[axis][choice] for choice in left]
+            if not all(kept):
+                return []
     return [learnt[i] for i in range(len(waiting))]
 
 

@@ -1,0 +1,146 @@
+"""Rules as text: if these fail, a rule of a data file means something else than Python says, or runs foreign code."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import pytest
+
+from winnow.errors import InputError, Place
+from winnow.tuning import Rule, TuningSpace, choices
+from winnow.tuning.expression import parse
+
+POINTS = [dict(zip("abcm", values, strict=True)) for values in product((0, 1, 2, 3, 5), (-2, 1, 4), (0.5, 2), (7, 16))]
+PYTHON = {"min": min, "max": max, "abs": abs, "ceil": math.ceil, "floor": math.floor, "log2": math.log2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 <= a < 3",
+        "a < b < c < m",
+        "a == b != c",
+        "((a + (b * (m - 1))) % 3) == 1",
+        "not (a and (b or c))",
+        "not a == b",
+        "a if b > 0 else c",
+        "(a if b > 0 else m) > (1 if c < 1 else 2)",
+        "a or b and c",
+        "m // 2 ** a",
+        "-a ** 2",
+        "m / 3 * 3 == m",
+        "-7 // m + -7 % m",
+        "a in (1, 2, b) or a not in [5, m]",
+        "a in {0, 5}",
+        "min(a, b, c) + max(a, 3) - abs(b)",
+        "max([a, b])",
+        "ceil(m / 3) + floor(c) + log2(m)",
+        "+a - -b",
+        "True and a",
+        "'x' == 'x' and a != None",
+        "(a\n  + b) > 0",
+        "a > 1  # a note",
+        "1e3 > a * 0.5",
+    ],
+)
+def test_every_expression_gives_what_python_gives(text: str) -> None:
+    expression = parse(text, names="abcm")
+    for point in POINTS:
+        assert repr(expression.evaluate(point)) == repr(eval(f"(\n{text}\n)", dict(PYTHON), dict(point)))
+    assert str(expression) == text
+
+
+def test_reads_come_in_order_of_first_appearance_and_functions_are_none() -> None:
+    assert parse("min(c, a) > b and a in (b, m)").reads == ("c", "a", "b", "m")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a.real > 1", "at column 1: an attribute is not a part of rules"),
+        ("a[0] == 1", "at column 1: a subscript is not a part of rules"),
+        ("(lambda: 1)()", "at column 1: lambda: 1 is not a function that rules have"),
+        ("open('f')", "at column 1: open is not a function that rules have"),
+        ("a.bit_length()", "at column 1: a.bit_length is not a function that rules have"),
+        ("__import__('os')", "at column 1: __import__ is not a function that rules have"),
+        (
+            "__builtins__ == 1",
+            'at column 1: "__builtins__": names with two leading underscores are not a part of rules',
+        ),
+        ("[x for x in (1, 2)] == 1", "at column 1: a comprehension is not a part of rules"),
+        ("(a := 1) > 0", "at column 2: an assignment is not a part of rules"),
+        ("a is None", "at column 6: `is` is not a part of rules: compare with =="),
+        ("a & b == 1", "at column 1: the operator BitAnd is not a part of rules"),
+        ("~a", "at column 1: the operator ~ is not a part of rules"),
+        ("f'{a}' == '1'", "at column 1: a formatted string is not a part of rules"),
+        ("(a, b) == (1, 2)", "at column 1: a tuple outside of `in` is not a part of rules"),
+        ("b'x' == a", "at column 1: b'x' is not a part of rules"),
+        ("1j == a", "at column 1: 1j is not a part of rules"),
+        ("min(a)", "at column 1: min takes two values or more, not 1"),
+        ("abs(a, b)", "at column 1: abs takes one value, not 2"),
+        ("min(a, b, key=c)", "at column 1: min takes no keywords in rules"),
+        ("max(*a)", "at column 1: max takes two values or more, not 1"),
+    ],
+)
+def test_whatever_is_not_a_rule_is_refused_with_its_place(text: str, reason: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text, place=Place("space.json", 7, "constraints[0]"))
+    head, cure = str(caught.value).split("\n  cure: ")
+    assert head == f'space.json:7: constraints[0]: "{text}" {reason}'
+    assert cure.startswith("rules may use numbers, strings, names, + - * / // % **, comparisons, in, and, or, not")
+
+
+@pytest.mark.parametrize("text", ["a >", "a = 1", "import os", "a b", "1 if a", "(a", "a\x00"])
+def test_what_is_no_expression_at_all_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not an expression: ") as caught:
+        parse(text, place=Place("space.json", 7))
+    assert str(caught.value).startswith(f'space.json:7: "{text}"')
+
+
+def test_an_empty_rule_is_refused() -> None:
+    with pytest.raises(InputError, match='"  ": not an expression: it is empty'):
+        parse("  ")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("block_m % tile_n == 0", names={"block_m": 1, "tile_m": 1})
+    assert str(caught.value) == (
+        '"block_m % tile_n == 0" at column 11: unknown name "tile_n"\n  cure: did you mean "tile_m"?'
+    )
+
+
+def test_a_knob_with_a_functions_name_cannot_be_called() -> None:
+    with pytest.raises(InputError, match='"min" is a knob or a field here, so it cannot be called'):
+        parse("min(a, 2) > 1", names=("min", "a"))
+    assert parse("min > 1", names=("min", "a")).evaluate({"min": 2}) is True
+
+
+@pytest.mark.parametrize("text", ["(" * 5000 + "a" + ")" * 5000, "not " * 100_000 + "a", "-" * 100_000 + "a"])
+def test_a_text_that_is_nested_too_deeply_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not an expression"):
+        parse(text)
+
+
+def test_a_power_without_end_is_an_error_and_not_a_hang() -> None:
+    space = TuningSpace((choices("a", [9]),), (Rule.from_expression("a ** a ** a ** a > 1"),))
+    with pytest.raises(InputError, match=r"OverflowError: 9 \*\* 387420489 is too large"):
+        space.count()
+    assert parse("2 ** 64 > a").evaluate({"a": 1}) is True
+
+
+def test_evaluation_needs_every_name() -> None:
+    with pytest.raises(KeyError, match="b"):
+        parse("a + b").evaluate({"a": 1})
+
+
+def evaluated(text: str, **values: Any) -> Any:
+    return parse(text).evaluate(values)
+
+
+def test_text_values_compare_as_python_compares_them() -> None:
+    assert evaluated("dtype in ('fp16', 'bf16') and layout != 'row'", dtype="bf16", layout="col") is True
+    with pytest.raises(TypeError):
+        evaluated("dtype < 3", dtype="bf16")

@@ -1,0 +1,289 @@
+"""The ways for wide rules and large diagrams: if these fail, big spaces are counted wrongly and small ones are not."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_rules import NAMES, RandomRules
+
+from winnow.errors import Incomplete, InputError
+from winnow.tuning import Rule, TuningSpace, choices, learning, rule, solving, vector, wide
+from winnow.tuning.expression import parse
+from winnow.tuning.machines import explored
+from winnow.tuning.partial import partial
+from winnow.tuning.relation import Relation, fold, tabulate
+
+PYTHON = {"min": min, "max": max, "abs": abs, "ceil": math.ceil, "floor": math.floor, "log2": math.log2}
+
+
+def space_of(params: dict[str, Any], *rules: str, **options: Any) -> TuningSpace:
+    return TuningSpace(
+        tuple(choices(name, values) for name, values in params.items()),
+        tuple(Rule.from_expression(text, name=f"r{i}") for i, text in enumerate(rules)),
+        **options,
+    )
+
+
+def upto(n: int) -> range:
+    return range(1, n + 1)
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        yield
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.integers(0, 2**32))
+def test_arrays_give_what_python_gives_or_decline(seed: int) -> None:
+    draw = RandomRules(seed)
+    expression = parse(draw.rule(3))
+    columns = {name: draw.column() for name in expression.reads}
+    sizes = [len(column) for column in columns.values()]
+    inputs = [(at, column) for at, column in enumerate(columns.values())]
+    if not sizes:
+        return
+    truth = tabulate(expression.function, inputs, sizes, False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vector, "_FEWEST_PER_BLOCK", 1)
+        patch.setattr(vector, "_BLOCK", 7)
+        try:
+            found = vector.outcomes(expression.tree, dict(zip(columns, inputs, strict=True)), sizes)
+        except vector.Unsuitable:
+            return
+    assert found == truth
+
+
+def outcomes_of(relation: Relation, sizes: list[int]) -> bytes:
+    """Follow the automaton for every setting of the scope."""
+    found = []
+    for taken in itertools.product(*map(range, sizes)):
+        state = relation.root
+        for layer, choice in zip(relation.layers, taken, strict=True):
+            state = layer[state][choice]
+        found.append(state)
+    return bytes(found)
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.integers(0, 2**32))
+def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> None:
+    draw = RandomRules(seed, whole=True)
+    expression = parse(draw.rule(3))
+    columns = {name: draw.column() for name in expression.reads}
+    order = list(columns)
+    draw.draw.shuffle(order)
+    sizes = [len(columns[name]) for name in order]
+    inputs = {name: (order.index(name), column) for name, column in columns.items()}
+    if len(order) < 2:
+        return
+    truth = tabulate(expression.function, list(inputs.values()), sizes, False)
+    try:
+        machine = partial(expression.tree, inputs, range(len(order)), sizes)
+    except vector.Unsuitable:
+        return
+    found = explored(machine, sizes, 10**9)
+    smallest = fold(tuple(range(len(order))), truth, sizes)
+    assert outcomes_of(found, sizes) == truth
+    assert [len(layer) for layer in found.layers] == [len(layer) for layer in smallest.layers]
+
+
+def lane(patch: pytest.MonkeyPatch, name: str) -> None:
+    """Send spaces of any size through one of the ways that only large ones would take."""
+    patch.setattr(solving, "_SMALL_DIAGRAM", 0)
+    patch.setattr(vector, "_FEWEST_PER_BLOCK", 1)
+    patch.setattr(learning, "_WORTH_ARRAYS", 1)
+    patch.setattr(learning, "_WORTH_SHRINKING", 1)
+    patch.setattr(wide, "_WORTH_PARTIAL", 1 if name == "partial" else 1 << 60)
+    if name == "machines":
+        tabulated = learning._tabulated
+        patch.setattr(
+            learning, "_related", lambda bound, scope, kept, _: None if scope else tabulated(bound, scope, kept)
+        )
+
+
+@pytest.mark.parametrize("name", ["partial", "arrays", "machines"])
+@settings(max_examples=120, deadline=None)
+@given(st.integers(0, 2**32))
+def test_every_way_gives_the_plain_filter(name: str, seed: int) -> None:
+    draw = RandomRules(seed, whole=seed % 3 > 0)
+    params = {knob: draw.column()[:4] for knob in NAMES}
+    rules = list(dict.fromkeys(draw.rule(2) for _ in range(draw.draw.randint(1, 4))))
+    tests = [eval(f"lambda {', '.join(NAMES)}: {text}", dict(PYTHON)) for text in rules]
+    valid, undecided = [], False
+    for point in itertools.product(*params.values()):
+        outcomes = [answer(test, point) for test in tests]
+        if all(outcomes):
+            valid.append(point)
+        undecided = undecided or (None in outcomes and False not in outcomes)
+    with pytest.MonkeyPatch.context() as patch:
+        lane(patch, name)
+        space = space_of(params, *rules)
+        if undecided:
+            with pytest.raises(InputError, match="cannot be evaluated at"):
+                space.count()
+            return
+        listed = list(space.tuples())
+        assert space.count() == len(valid)
+        assert sorted(map(repr, listed)) == sorted(map(repr, valid))
+        assert [tuple(space.point(rank).values()) for rank in range(len(valid))] == listed
+        for i, (knob, values) in enumerate(params.items()):
+            assert space.marginals()[knob] == {value: sum(p[i] == value for p in valid) for value in values}
+
+
+def answer(test: Any, point: tuple[Any, ...]) -> bool | None:
+    try:
+        return bool(test(*point))
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+def divisors(n: int) -> list[int]:
+    return [d for d in range(1, n + 1) if n % d == 0]
+
+
+def test_a_product_of_three_large_ranges_is_counted_exactly() -> None:
+    limit = 100_000
+    by_hand = sum(limit // (a * b) for a in upto(4096) for b in upto(min(4096, limit // a)) if limit // (a * b) <= 4096)
+    by_hand += sum(4096 for a in upto(24) for b in upto(24 // a) if limit // (a * b) > 4096)
+    space = space_of({"a": upto(4096), "b": upto(4096), "c": upto(4096)}, f"a * b * c <= {limit}")
+    assert space.count() == by_hand
+    assert all(p["a"] * p["b"] * p["c"] <= limit for p in space.sample(50, seed=1))
+
+
+def test_a_sum_over_twelve_axes_is_counted_exactly() -> None:
+    ways = {0: 1}
+    for _ in range(12):
+        ways = {total: sum(ways.get(total - v, 0) for v in upto(8)) for total in range(97)}
+    knobs = [f"x{i}" for i in range(12)]
+    space = space_of(dict.fromkeys(knobs, upto(8)), " + ".join(knobs) + " <= 50")
+    assert space.count() == sum(number for total, number in ways.items() if total <= 50)
+
+
+@pytest.mark.parametrize(
+    ("rules", "count"),
+    [
+        (("x <= y",), 20_000 * 20_001 // 2),
+        (("x % y == 0",), sum(20_000 // y for y in upto(20_000))),
+        (("y % x == 0",), sum(20_000 // y for y in upto(20_000))),
+        (("x * y == 5040",), len(divisors(5040))),
+        (("x - y == 7",), 20_000 - 7),
+        (("(x * y) % 7 == 0",), 20_000**2 - (20_000 - 20_000 // 7) ** 2),
+        (("x <= y", "y < z"), math.comb(20_000, 2) + math.comb(20_000, 3)),
+    ],
+)
+def test_rules_between_huge_ranges_are_counted_exactly(rules: tuple[str, ...], count: int) -> None:
+    space = space_of(dict.fromkeys("xyz" if len(rules) == 2 else "xy", upto(20_000)), *rules)
+    assert space.count() == count
+    assert all(space.contains(point) for point in space.sample(20, seed=5))
+    assert sum(space.marginals()["x"].values()) == count
+
+
+def test_a_gaussian_with_full_ranges_equals_the_one_with_powers_of_two() -> None:
+    """1e31 points: only powers of two divide 4096, so both definitions are one space."""
+    names = [f"{name}{side}" for side in (0, 1) for name in ("L", "P", "W", "I")]
+    rules = [
+        text.replace("#", str(side))
+        for side in (0, 1)
+        for text in (
+            "4096 % L# == 0",
+            "L# % P# == 0",
+            "(4096 / L#) % W# == 0",
+            "(L# / P#) % I# == 0",
+            "I# <= 4096 + W# - 1 / W#",
+        )
+    ]
+    full = space_of(dict.fromkeys(names, upto(4096)), *rules)
+    powers = space_of({name: [2**i for i in range(13)] for name in names}, *rules)
+    assert full.cartesian > 10**28
+    assert full.count() == powers.count() > 10**6
+
+
+def test_a_wide_function_is_called_where_the_other_rules_leave_a_point_only() -> None:
+    calls = 0
+
+    @rule("nothing that a table could hold")
+    def wide_rule(a: int, b: int, c: int, d: int) -> bool:
+        nonlocal calls
+        calls += 1
+        return (a + b + c + d) % 2 == 0
+
+    tied = tuple(Rule.from_expression(text) for text in ("a == b", "c == d"))
+    space = TuningSpace(tuple(choices(name, range(60)) for name in "abcd"), (wide_rule, *tied))
+    assert space.count() == 3600
+    assert calls == 3600
+
+
+def test_a_wide_function_that_raises_is_an_error_with_the_values() -> None:
+    @rule("divides")
+    def divides(a: int, b: int, c: int, d: int) -> bool:
+        return a % (b - 17) == c % (d + 1)
+
+    tied = tuple(Rule.from_expression(text) for text in ("a == b", "c == d"))
+    axes = tuple(choices(name, range(60)) for name in "abcd")
+    with pytest.raises(InputError, match=r"cannot be evaluated at a=17, b=17, c=\d+, d=\d+: ZeroDivisionError"):
+        TuningSpace(axes, (divides, *tied)).count()
+    assert TuningSpace(axes, (divides, *tied, Rule.from_expression("b != 17"))).count() > 0
+
+
+def opaque_space(budget: int) -> TuningSpace:
+    @rule("two in five, by no pattern that can be used")
+    def two_in_five(a: int, b: int, c: int, d: int) -> bool:
+        return (a * 7919 + b * 104_729 + c * 1299 + d * 31) % 10 in (3, 4, 5, 9)
+
+    axes = tuple(choices(name, range(24)) for name in "abcd")
+    return TuningSpace(axes, (two_in_five, Rule.from_expression("a <= b")), budget=budget)
+
+
+def test_beyond_the_budget_a_count_is_an_estimate_and_says_so() -> None:
+    exact, cheap = opaque_space(1 << 25), opaque_space(1 << 12)
+    size = cheap.size()
+    assert not size.exact
+    assert size.low <= exact.count() <= size.high
+    assert size.high - size.low < 0.05 * exact.count()
+    assert str(size) == f"estimate {size.value:.4g} (95 % interval {size.low:.4g} to {size.high:.4g})"
+    assert exact.size().exact
+    assert str(exact.size()) == str(exact.count())
+    for ask in (cheap.count, cheap.marginals, lambda: cheap.point(0)):
+        with pytest.raises(Incomplete) as caught:
+            ask()
+        assert str(caught.value) == (
+            "an exact answer is beyond the budget of 4096 steps: left out "
+            'rule "two_in_five" (two in five, by no pattern that can be used)\n'
+            "  cure: ask for an estimate (`size`), split the rule, or give the space a larger budget"
+        )
+
+
+def test_beyond_the_budget_samples_and_lists_stay_right() -> None:
+    exact, cheap = opaque_space(1 << 25), opaque_space(1 << 12)
+    assert all(exact.contains(point) for point in cheap.sample(100, seed=2))
+    assert set(cheap.tuples()) == set(exact.tuples())
+    assert cheap.contains(exact.point(7))
+
+
+def test_a_sampler_that_finds_nothing_gives_up() -> None:
+    @rule("never")
+    def never(a: int, b: int, c: int) -> bool:
+        return a + b + c < 0
+
+    space = TuningSpace(tuple(choices(name, range(200)) for name in "abc"), (never,), budget=1 << 10)
+    assert space.size(draws=100).low == 0
+    with pytest.raises(Incomplete, match="only 0 of 1 points found: nearly all draws are refused by the rules left"):
+        space.sample(1, seed=1)
+
+
+def test_a_chain_deeper_than_the_interpreters_stack_is_counted_and_listed() -> None:
+    knobs = [f"x{i}" for i in range(700)]
+    rules = [f"{a} <= {b}" for a, b in itertools.pairwise(knobs)]
+    space = space_of({knob: [0, 1] for knob in knobs}, *rules)
+    assert space.count() == 701
+    assert len(set(space.tuples())) == 701
