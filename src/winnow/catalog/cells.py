@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -64,7 +64,13 @@ class CellWalk:
                     place=self.loaded.place("enumerate", "candidates", "names", i),
                     cure=nearest(pattern, (candidate.name for candidate in everything)),
                 )
-        self._check_spellings(everything)
+        algorithms = [candidate.algorithm for candidate in everything]
+        if not any(selector_matches(wanted.algorithm, own) for own in algorithms):
+            raise InputError(
+                f'no candidate has the algorithm "{wanted.algorithm}"',
+                place=self.loaded.place("enumerate", "candidates", "algorithm"),
+                cure=nearest(wanted.algorithm, algorithms),
+            )
         chosen = [
             candidate
             for candidate in everything
@@ -81,16 +87,9 @@ class CellWalk:
             )
         return chosen
 
-    def _check_spellings(self, everything: Sequence[Any]) -> None:
-        algorithms = [candidate.algorithm for candidate in everything]
-        wanted = self.plan.candidates.algorithm
-        if not any(selector_matches(wanted, own) for own in algorithms):
-            raise InputError(
-                f'no candidate has the algorithm "{wanted}"',
-                place=self.loaded.place("enumerate", "candidates", "algorithm"),
-                cure=nearest(wanted, algorithms),
-            )
-        names = [candidate.name for candidate in everything]
+    def check_builders(self) -> None:
+        """Raises InputError for an entry of `builders` whose candidate the registry does not have."""
+        names = [candidate.name for candidate in self.registry.candidates()]
         for name in self.plan.builders:
             if name not in names:
                 raise InputError(

@@ -60,6 +60,7 @@ class _Enumerator:
         self.used_rules: set[int] = set()
 
     def run(self) -> Enumeration:
+        self.walk.check_builders()
         for arch in self.plan.candidates.arch:
             for candidate in self.walk.candidates(arch):
                 for cell in self.walk.cells():
