@@ -8,6 +8,9 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import rich.progress
+from rich.console import Console
+
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
@@ -40,27 +43,30 @@ def seconds(value: float) -> str:
 
 
 class Progress:
-    """A line on stderr that is written over; nothing when stderr is not a terminal."""
+    """A bar on stderr that goes away in the end; nothing when stderr is not a terminal."""
 
     def __init__(self, label: str) -> None:
-        self.label = label
+        self.bar = rich.progress.Progress(
+            rich.progress.TextColumn(label),
+            rich.progress.BarColumn(bar_width=24),
+            rich.progress.MofNCompleteColumn(),
+            rich.progress.TextColumn("{task.fields[left]}"),
+            rich.progress.TextColumn("{task.fields[note]}", style="dim"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self.task = self.bar.add_task(label, total=None, left="", note="")
         self.started = time.monotonic()
-        self.shown = 0.0
-        self.live = sys.stderr.isatty()
+        self.bar.start()
 
     def __call__(self, done: int, total: int, note: str = "", left: float | None = None) -> None:
         """Show that `done` of `total` units are ready; `left` is what the rest takes in seconds, if it is known."""
-        now = time.monotonic()
-        if not self.live or (now - self.shown < 0.1 and done < total):
-            return
-        self.shown = now
         if left is None and done:
-            left = (now - self.started) / done * (total - done)
-        eta = "" if left is None else f", {seconds(left)} left"
-        line = f"  {self.label} {done}/{total}{eta} {note}"
-        print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
+            left = (time.monotonic() - self.started) / done * (total - done)
+        eta = "" if left is None else f"{seconds(left)} left"
+        self.bar.update(self.task, completed=done, total=total, note=note, left=eta)
 
     def finish(self) -> None:
-        """Take the line away."""
-        if self.live:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        """Take the bar away."""
+        self.bar.stop()
