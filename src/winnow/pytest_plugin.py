@@ -24,7 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.resolve() in _manifests(parent.config):
+    manifests = _manifests(parent.config)
+    if manifests and file_path.resolve() in manifests:
         return ManifestFile.from_parent(parent, path=file_path)
     return None
 

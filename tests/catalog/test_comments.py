@@ -74,6 +74,38 @@ packs:
     )
 
 
+def test_a_comment_follows_an_item_that_says_less_now():
+    """Fewer kernels: `unroll` has one value left, and moved to spec_defaults."""
+    old = """\
+variants:
+- name: a
+  spec_defaults: {vec: 8}
+  knob_sets:
+    knobs0:
+    - {block: 64, unroll: 1}  # fast
+    - {block: 64, unroll: 2}  # faster
+    - {block: 128, unroll: 2}  # wide
+"""
+    new = """\
+variants:
+- name: a
+  spec_defaults: {vec: 8, unroll: 2}
+  knob_sets:
+    knobs0:
+    - {block: 64}
+    - {block: 128}
+"""
+    text, lost = keep_comments(old, new, "s.yaml")
+    assert text == new.replace("{block: 64}", "{block: 64}  # faster").replace("{block: 128}", "{block: 128}  # wide")
+    assert lost == ["# fast"]
+
+
+def test_a_comment_goes_to_no_item_where_two_would_do():
+    old = "arms:\n- {block: 64, unroll: 1}  # fast\n"
+    new = "arms:\n- {block: 64, unroll: 1, vec: 4}\n- {block: 64, unroll: 1, vec: 8}\n"
+    assert keep_comments(old, new, "s.yaml") == (new, ["# fast"])
+
+
 def test_a_comment_whose_item_is_gone_is_told():
     new = OLD.replace("- {dtype: fp16, knobs: tiles}", "- {dtype: fp64, knobs: tiles}")
     new = "\n".join(line for line in new.splitlines() if not line.strip().startswith("# asked")) + "\n"
@@ -87,7 +119,7 @@ def test_a_text_without_comments_is_left_alone():
 words = st.text("abc #'\"", min_size=1, max_size=8)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 99), words, st.booleans()), min_size=1, max_size=8, unique_by=lambda t: t[0]))
 def test_a_rewrite_of_the_same_data_keeps_every_comment(rows):
     lines = ["items:"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,12 +49,13 @@ def keep_comments(old: str, new: str, file: str) -> tuple[str, list[str]]:
     lost: list[str] = []
     for comment in comments:
         anchor = _owner(owners, comment)
+        at = None if anchor is None else places.get(anchor, _similar(anchor, places))
         if anchor is None:
             tail.append(comment.text)
-        elif anchor not in places:
+        elif at is None:
             lost.append(comment.text)
         else:
-            (beside if comment.trailing else above).setdefault(places[anchor], []).append(comment.text)
+            (beside if comment.trailing else above).setdefault(at, []).append(comment.text)
     text = _woven(new, above, beside, tail)
     if parse_yaml(text, file).data != after.data:
         raise InputError("its comments cannot be kept", place=Place(file), cure="take them out, and enumerate again")
@@ -89,8 +91,12 @@ def _anchors(document: Document) -> list[tuple[int, _Anchor]]:
 
 
 def _identity(data: Any, path: Sequence[Key]) -> _Anchor:
-    """What an item is known by, wherever it stands. An arm is the same in whichever knob set it is."""
+    """What an item is known by, wherever it stands. An arm is the same in whichever knob set it is.
+
+    Shapes and arms are known with the defaults of their group, for a field with one value stands there instead.
+    """
     names: list[str] = []
+    defaults: Mapping[str, Any] = {}
     for i, key in enumerate(path):
         data = data[key]
         if isinstance(key, str):
@@ -100,10 +106,33 @@ def _identity(data: Any, path: Sequence[Key]) -> _Anchor:
             names.append(data["name"])
         elif path[i - 1] == "variants":
             names.append(str(key))
+            defaults = data.get("spec_defaults", {}) if isinstance(data, Mapping) else {}
         else:
-            own = {k: v for k, v in data.items() if k != "knobs"} if isinstance(data, Mapping) else data
+            own = {**defaults, **{k: v for k, v in data.items() if k != "knobs"}} if isinstance(data, Mapping) else data
             names.append(canonical_json(own))
     return tuple(names)
+
+
+def _similar(anchor: _Anchor, places: Mapping[_Anchor, int]) -> int | None:
+    """The line of the one item that says less or more than this one and contradicts it in nothing.
+
+    Where fewer kernels are left, more of their fields have one value, and stand in `spec_defaults` instead.
+    """
+    found = {line for other, line in places.items() if len(other) == len(anchor) and _agree(anchor, other)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _agree(anchor: _Anchor, other: _Anchor) -> bool:
+    for ours, theirs in zip(anchor, other, strict=True):
+        if ours == theirs:
+            continue
+        if not (ours.startswith("{") and theirs.startswith("{")):
+            return False
+        a, b = json.loads(ours), json.loads(theirs)
+        shared = a.keys() & b.keys()
+        if not (shared and shared in (a.keys(), b.keys()) and all(a[name] == b[name] for name in shared)):
+            return False
+    return True
 
 
 def _owner(anchors: Sequence[tuple[int, _Anchor]], comment: _Comment) -> _Anchor | None:

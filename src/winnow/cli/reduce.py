@@ -9,6 +9,7 @@ import typer
 
 from winnow.catalog.author import author
 from winnow.catalog.cells import crossed
+from winnow.catalog.comments import keep_comments
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.expand import expand
 from winnow.catalog.selection import load_selection
@@ -16,7 +17,7 @@ from winnow.catalog.tree import read_catalog
 from winnow.cli.console import print_json, table
 from winnow.cli.generate import write_catalog
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.files import write_atomic
+from winnow.files import read_text, write_atomic
 from winnow.identity import pretty_json
 from winnow.reduce.evidence import load_evidence
 from winnow.reduce.result import ReductionResult, reduce_evidence
@@ -70,6 +71,7 @@ def reduce_engine(
     cells = {name for record in manifest.enumerate.cells for point in crossed(record) for name in point}
     kept = [kernel for kernel in kernels if kernel.name not in gone]
     text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
+    text, _ = keep_comments(read_text(engine.selection_file), text, str(engine.selection_file))
     write_atomic(target / "selection.yaml", text)
     write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog", engine.kept_ids)
     write_atomic(target / "decisions.json", pretty_json(result.as_dict()))
