@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from winnow.catalog.engine_dir import EngineDir
@@ -10,9 +10,8 @@ from winnow.catalog.expand import Kernel, expand
 from winnow.compilers.source import TritonSource
 from winnow.engine.extension import Behaviour, behaviour
 from winnow.errors import Incomplete, InputError
-from winnow.families.adapter import FamilyAdapter
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
-from winnow.interpreter.probe import Probe, run_probes
+from winnow.interpreter.probe import Probe, Probed, run_probes
 from winnow.interpreter.sample import covering
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
 
@@ -28,21 +27,22 @@ class _Numbers:
 def check(engine: EngineDir, device: str, *, everything: bool = False) -> Verdict:
     """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
 
-    A sample that holds every value of every metadata field is run, or `everything`.
+    A sample is run that holds every tile configuration and every value of what makes a cell, or `everything`.
     """
     manifest = engine.manifest.manifest
     if manifest.kernel_source_kind != "triton":
         return passed("interpreter", f"kernels of kind {manifest.kernel_source_kind}: none in Triton")
     behaves = _behaviour(engine)
-    if not hasattr(behaves.adapter, "probes"):
+    if not isinstance(behaves.adapter, Probed):
         return incomplete("interpreter", f'the family "{behaves.adapter.name}" names no probe graphs')
     kernels = expand(engine.selection)
     distinct = _distinct(engine, kernels)
-    chosen = range(len(distinct)) if everything else covering([item.kernel.metadata for item in distinct])
+    cell = manifest.reduction.cell
+    chosen = range(len(distinct)) if everything else covering([_held(item.kernel, cell) for item in distinct])
     findings: list[Finding] = []
     probes: list[tuple[Kernel, Probe]] = []
     for item in (distinct[i] for i in chosen):
-        for probe in _probes(item, behaves, engine):
+        for probe in _probes(item, behaves, behaves.adapter, engine):
             if isinstance(probe, Finding):
                 findings.append(probe)
             else:
@@ -83,12 +83,17 @@ def _distinct(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
     return list(found.values())
 
 
-def _probes(item: _Numbers, behaves: Behaviour, engine: EngineDir) -> Iterator[Probe | Finding]:
+def _held(kernel: Kernel, cell: Collection[str]) -> dict[str, object]:
+    """What a sample must hold of a kernel: each field of its cell by itself, and all others together."""
+    tile = tuple((name, value) for name, value in kernel.metadata.items() if name not in cell)
+    return {"": tile, **{name: value for name, value in kernel.metadata.items() if name in cell}}
+
+
+def _probes(item: _Numbers, behaves: Behaviour, family: Probed, engine: EngineDir) -> Iterator[Probe | Finding]:
     declared = {f.name: f.default_value for f in engine.manifest.manifest.kmd_fields if f.default_value is not None}
     metadata = {**declared, **item.kernel.metadata}
-    adapter: FamilyAdapter = behaves.adapter
-    for graph in adapter.probes(metadata):  # type: ignore[attr-defined]
-        problem = adapter.problem(graph)
+    for graph in family.probes(metadata):
+        problem = behaves.adapter.problem(graph)
         refusal = behaves.matcher.refusal(metadata, problem.fields)
         if refusal is not None:
             yield Finding(item.kernel.name, f"is not matched with its probe {graph.name}: {refusal}", item.kernel.place)

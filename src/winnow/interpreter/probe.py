@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from winnow.compilers.source import TritonSource
 from winnow.engine.correctness import Correctness
-from winnow.families.adapter import FamilyAdapter, Operand, Problem
+from winnow.families.adapter import FamilyAdapter, Field, Operand, Problem
 from winnow.families.halves import bfloat16_bits
+from winnow.graphs.model import Graph
 from winnow.interpreter.judge import judge
 from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory
 from winnow.interpreter.process import interpret
@@ -23,6 +24,15 @@ _FENCE = 4096
 """Elements before and behind every tensor that no kernel may read or write."""
 _POISON = 0xFF
 """Byte whose repetition is a NaN in every floating type."""
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """A family that says on which graphs its kernels are checked."""
+
+    def probes(self, metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
+        """Small graphs that a kernel with this metadata serves and that meet all that it does."""
+        ...
 
 
 @dataclass(frozen=True)
