@@ -174,10 +174,11 @@ def test_defaults_count_when_metadata_are_compared():
     assert "have the same metadata" in refusal(kernel("a"), kernel("b", spec=", x: 1", fast=0))
 
 
-def test_the_same_kernel_again_is_left_out_with_a_note(tmp_path: Path, winnow):
+def test_the_same_kernel_again_is_left_out_with_a_note(tmp_path: Path, winnow, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "s.yaml"
     path.write_text(SMALL.replace("ARCH", "gfx950") + kernel("a") + kernel("a_again") + kernel("b", tile=8))
-    code, out, err = winnow("generate", "--selection", path, "-o", tmp_path / "c", "-m", tmp_path / "engine.yaml")
+    code, out, err = winnow("generate", "--selection", path, "-o", tmp_path / "c")
     assert (code, out) == (0, f"{tmp_path / 'c'}: 2 kernels in 6 files\n")
     assert err == "winnow: a_again is left out: an earlier kernel is the same in all but its name\n"
     assert [k.name for _, k in read_catalog(tmp_path / "c").kernels()] == ["a", "b"]
@@ -344,10 +345,36 @@ def test_check_names_what_differs_and_writes_nothing(small_engine: Path, winnow)
     assert path.read_text() == text
 
 
-def test_a_selection_alone_needs_a_directory(tmp_path: Path, winnow):
-    code, _, err = winnow("generate", "--selection", DENSE, "-m", tmp_path / "engine.yaml")
+def test_a_selection_alone_needs_a_directory(tmp_path: Path, winnow, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = winnow("generate", "--selection", DENSE)
     assert code == 2
     assert err == (
         f"winnow: {DENSE}: no manifest beside the selection says where its catalog is\n"
         "  cure: name the directory with -o, or the manifest with -m\n"
+    )
+
+
+def test_a_manifest_that_is_named_must_be_there(tmp_path: Path, winnow):
+    missing = tmp_path / "engine.yaml"
+    code, _, err = winnow("generate", "--selection", DENSE, "-o", tmp_path / "c", "-m", missing)
+    assert (code, err) == (2, f"winnow: {missing}: no such file\n")
+
+
+def test_a_selection_of_another_engine_than_the_manifest_is_refused(small_engine: Path, winnow):
+    manifest = small_engine / "engine.yaml"
+    code, _, err = winnow("generate", "--selection", DENSE, "-m", manifest)
+    assert code == 2
+    assert err == (
+        f'winnow: {DENSE}:6: engine.name: is for "hipkernel:Gfx950AttentionDense", '
+        f'the manifest {manifest} for "winnow:GemmCpu"\n'
+        "  cure: name the engine's own manifest with -m, or start from a directory without one\n"
+    )
+
+
+def test_removals_are_allowed_only_of_a_live_catalog(small_engine: Path, winnow):
+    code, _, err = winnow("generate", "-m", small_engine / "engine.yaml", "--allow-removal", "x")
+    assert (code, err) == (
+        2,
+        "winnow: --allow-removal says what of a live catalog may go\n  cure: name the catalog with --keep-ids\n",
     )

@@ -68,10 +68,11 @@ def test_an_archive_and_its_objects(small_engine: Path, winnow, tmp_path: Path):
     assert "stride_cm" in out
 
 
-def test_long_tables_say_what_they_leave_out(winnow, tmp_path: Path):
+def test_long_tables_say_what_they_leave_out(winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
     target = tmp_path / "catalog"
     selection = DATA / "gfx950_attention_dense.yaml"
-    assert winnow("generate", "--selection", selection, "-o", target, "-m", tmp_path / "engine.yaml")[0] == 0
+    assert winnow("generate", "--selection", selection, "-o", target)[0] == 0
     _, out, _ = winnow("inspect", target)
     assert "  … and 780 more (--all shows them)" in out
     _, out, _ = winnow("inspect", target, "--all")

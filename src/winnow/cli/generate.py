@@ -112,7 +112,7 @@ class _Job:
 def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path | None) -> _Job:
     in_use = None if live is None else read_catalog(live)
     kept = FRESH if in_use is None else keep_ids(in_use)
-    if selection is not None and not manifest.is_file():
+    if selection is not None and manifest == DEFAULT_MANIFEST and not manifest.is_file():
         if output is None:
             raise InputError(
                 "no manifest beside the selection says where its catalog is",
@@ -122,14 +122,22 @@ def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path
         loaded = load_selection(selection)
         return _Job(loaded.selection.header(), None, loaded, output, kept, in_use, None)
     engine = EngineDir(manifest)
+    chosen = engine.selection if selection is None else load_selection(selection)
+    names = engine.manifest.manifest.engine.name, chosen.selection.engine.name
+    if names[0] != names[1]:
+        raise InputError(
+            f'is for "{names[1]}", the manifest {manifest} for "{names[0]}"',
+            place=chosen.document.place("engine", "name"),
+            cure="name the engine's own manifest with -m, or start from a directory without one",
+        )
     return _Job(
         header=engine.manifest.manifest,
         manifest=engine.manifest,
-        selection=engine.selection if selection is None else load_selection(selection),
+        selection=chosen,
         target=output or engine.catalog,
         kept=engine.kept_ids if in_use is None else kept,
         live=in_use,
-        kept_file=engine.kept_ids_file,
+        kept_file=engine.kept_ids_file if output is None else None,
     )
 
 
