@@ -12,6 +12,7 @@ from winnow.tuning.identity import (
     sorted_knobs,
     tuning_id,
 )
+from winnow.tuning.opaque import opaque
 from winnow.tuning.rules import Rule, rule
 from winnow.tuning.space import TuningSpace
 
@@ -33,6 +34,7 @@ __all__ = [
     "gated",
     "key_of",
     "names_variant",
+    "opaque",
     "rule",
     "sorted_knobs",
     "tuning_id",

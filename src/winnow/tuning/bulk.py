@@ -19,6 +19,7 @@ from winnow.tuning.partial import Partial
 _BLOCK = 1 << 20
 _EXACT = 1 << 62
 _TRIES_PER_EDGE = 8
+_STEPS_PER_STATE = 2
 
 Array = Any
 States = dict[int, list[Array]]
@@ -52,7 +53,8 @@ def grow_in_bulk(
     """What `growth.grow` gives, for machines.
 
     Raises:
-        OverBudget: the diagram has more than `most_edges`, or several times as many choices have to be tried.
+        OverBudget: the diagram has more than `most_edges`, where a context counts as several edges, or several times
+            as many choices have to be tried.
         Unsuitable: a machine's numbers do not fit.
     """
     nodes = _wire(steps, machines)
@@ -142,7 +144,8 @@ def _expanded(
         fan_outs.append(np.count_nonzero(alive, axis=1))
         choices.append(taken.astype(np.int32))
         for child in gathered:
-            child.take({which: after.get(which) or here[which] for which in child.carried}, rows, size, at, taken)
+            states_after = {which: after.get(which) or here[which] for which in child.carried}
+            most -= _STEPS_PER_STATE * child.take(states_after, rows, size, at, taken)
     ends = np.cumsum(np.concatenate(fan_outs))
     edges = _Edges(ends - np.concatenate(fan_outs), ends, _as_choices(kept)[np.concatenate(choices)])
     for child in gathered:
@@ -162,13 +165,15 @@ class _Gathered:
         self._widths: list[tuple[int, int]] = []
         self._rows = 0
 
-    def take(self, states: States, rows: int, size: int, at: Array, taken: Array) -> None:
+    def take(self, states: States, rows: int, size: int, at: Array, taken: Array) -> int:
+        """Gather the states after a block's edges; returns how many different ones there are in it."""
         columns = [np.broadcast_to(c, (rows, size))[at, taken] for which in self.carried for c in states[which]]
         number, place, first = distinct(columns, len(at))
         self._places.append(place + np.int32(self._rows))
         self._columns.append([column[first] for column in columns])
         self._widths = [(which, len(states[which])) for which in self.carried]
         self._rows += number
+        return number
 
     def united(self) -> tuple[Array, tuple[int, States]]:
         """For every edge the number of its context, and the contexts: how many, and their states."""

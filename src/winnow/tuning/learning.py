@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from winnow.errors import InputError
 from winnow.tuning.axes import shown
 from winnow.tuning.order import Step
-from winnow.tuning.relation import NO, RAISED, Relation, fold, tabulate
+from winnow.tuning.relation import NO, RAISED, Relation, fold, smallest, tabulate
 from winnow.tuning.rules import Rule
 
 STEPS_PER_CALL = 8
 """Calling a rule costs about as much as so many table cells or edges."""
 
+STEPS_PER_DECISION = 256
+"""As calling it twice with a spec that reports what is read."""
+
 _WORTH_SHRINKING = 1 << 12
+_WORTH_DECIDING = 1 << 8
 _WORTH_ARRAYS = 1 << 15
+
+Decide = Callable[[Mapping[str, Any]], int | None]
 
 
 class Argument(NamedTuple):
@@ -145,15 +151,43 @@ def learn(
 
 def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Relation | None:
     """The rule as a relation, by the cheapest of the ways that its width leaves; None where none is left."""
-    sizes = [len(kept[axis]) for axis in scope]
-    cells = math.prod(sizes)
+    cells = math.prod([len(kept[axis]) for axis in scope])
     if bound.rule.expression is not None and cells >= _WORTH_ARRAYS:
         from winnow.tuning import wide  # loads numpy, which small spaces do without
 
         relation = wide.related(bound, scope, kept, budget)
         if relation is not None:
             return relation
+    if bound.rule.decide is not None and cells >= _WORTH_DECIDING:
+        return _decided(bound, bound.rule.decide, scope, kept, budget // STEPS_PER_DECISION)
     return _tabulated(bound, scope, kept) if cells <= budget // STEPS_PER_CALL else None
+
+
+def _decided(
+    bound: Bound, decide: Decide, scope: Sequence[int], kept: Sequence[Sequence[int]], most_calls: int
+) -> Relation | None:
+    """The rule as a relation, by asking after each axis whether it is decided by then; None past `most_calls`."""
+    inputs = list(zip(bound.rule.reads, bound.inputs(scope, kept), strict=True))
+    layers: list[list[list[int]]] = []
+    open_settings: list[tuple[int, ...]] = [()]
+    for depth, axis in enumerate(scope):
+        met, still = [(name, at, column) for name, (at, column) in inputs if at <= depth], list[tuple[int, ...]]()
+        most_calls -= len(open_settings) * len(kept[axis])
+        if most_calls < 0:
+            return None
+        rows: list[list[int]] = []
+        for setting in open_settings:
+            rows.append([])
+            for choice in range(len(kept[axis])):
+                taken = (*setting, choice)
+                outcome = decide({name: column[taken[at] if at >= 0 else 0] for name, at, column in met})
+                if outcome is None:
+                    outcome = len(still) + 3
+                    still.append(taken)
+                rows[-1].append(outcome)
+        layers.append(rows)
+        open_settings = still
+    return smallest(tuple(scope), layers, [len(kept[axis]) for axis in scope])
 
 
 def _tabulated(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> Relation:

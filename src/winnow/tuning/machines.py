@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from winnow.tuning.growth import OverBudget
-from winnow.tuning.relation import NO, RAISED, YES, Relation, Row
+from winnow.tuning.relation import NO, RAISED, YES, Relation, smallest
 
 _EXACT = 1 << 62
 _SMALL_RANGE = 1 << 25
@@ -124,7 +124,7 @@ def explored(machine: Machine, sizes: Sequence[int], most_edges: int) -> Relatio
     Raises:
         OverBudget: it has more than `most_edges` before it is made small.
     """
-    layers: list[Array] = []
+    layers: list[list[list[int]]] = []
     state: list[Array] = []
     contexts = 1
     for depth, size in enumerate(sizes):
@@ -141,18 +141,5 @@ def explored(machine: Machine, sizes: Sequence[int], most_edges: int) -> Relatio
             number, place, first = distinct(columns, len(columns[0]))
             layer[still] = place + 3
             state, contexts = [column[first] for column in columns], number
-        layers.append(layer)
-    return _smallest(machine.scope, layers, sizes)
-
-
-def _smallest(scope: tuple[int, ...], layers: Sequence[Array], sizes: Sequence[int]) -> Relation:
-    """States with the same future made one, from the last axis back to the first."""
-    merged: list[tuple[Row, ...]] = []
-    names = np.arange(3)
-    for layer, size in zip(reversed(layers), reversed(sizes), strict=True):
-        known: dict[Row, int] = {(sink,) * size: sink for sink in (NO, YES, RAISED)}
-        rows = map(tuple, names[layer].tolist())
-        numbers = [known.setdefault(row, len(known)) for row in rows]
-        merged.append(tuple(known))
-        names = np.array([NO, YES, RAISED, *numbers])
-    return Relation(scope, int(names[3]), tuple(reversed(merged)), False)
+        layers.append(layer.tolist())
+    return smallest(machine.scope, layers, sizes)

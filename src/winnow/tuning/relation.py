@@ -89,6 +89,23 @@ def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Relat
     return Relation(scope, states[0], tuple(reversed(layers)), RAISED in outcomes)
 
 
+def smallest(scope: tuple[int, ...], layers: Sequence[Iterable[Sequence[int]]], sizes: Sequence[int]) -> Relation:
+    """The relation of an automaton, states with the same future made one.
+
+    `layers[i]` lists the rows of the states 3, 4, … that are met before axis `scope[i]`, the first one at the root.
+    """
+    merged: list[tuple[Row, ...]] = []
+    names = list(_SINKS)
+    raises = False
+    for layer, size in zip(reversed(layers), reversed(sizes), strict=True):
+        known: dict[Row, int] = {(sink,) * size: sink for sink in _SINKS}
+        numbers = [known.setdefault(tuple(map(names.__getitem__, row)), len(known)) for row in layer]
+        merged.append(tuple(known))
+        raises = raises or any(RAISED in row for row in merged[-1][3:])
+        names = [*_SINKS, *numbers]
+    return Relation(scope, names[3], tuple(reversed(merged)), raises or names[3] == RAISED)
+
+
 def tabulate(
     test: Callable[..., object], arguments: Sequence[tuple[int, Sequence[Any]]], sizes: Sequence[int], exact: bool
 ) -> bytes:

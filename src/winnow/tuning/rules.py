@@ -27,6 +27,8 @@ class Rule:
     absent: Mapping[str, Value] = field(default_factory=dict)
     expression: Expression | None = field(default=None, repr=False)
     place: Place | None = None
+    decide: Callable[[Mapping[str, Value]], int | None] | None = field(default=None, repr=False)
+    """What the rule comes to when only some of its reads have values: an outcome of `relation`, or None for open."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> object:
         return self.test(*args, **kwargs)

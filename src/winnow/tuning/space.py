@@ -95,7 +95,8 @@ class TuningSpace:
         """The diagram, if it says all. Raises Incomplete."""
         solved = self._solved
         if solved.left_out and solved.diagram.total:
-            left = ", ".join(str(bound.rule) for bound in solved.left_out)
+            left = ", ".join(str(bound.rule) for bound in solved.left_out[:3])
+            left += f" and {len(solved.left_out) - 3} more" if len(solved.left_out) > 3 else ""
             raise Incomplete(
                 f"an exact answer is beyond the budget of {self.budget} steps: left out {left}",
                 cure="ask for an estimate (`size`), split the rule, or give the space a larger budget",
