@@ -47,7 +47,7 @@ def best_costs(given_, names):
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables())
 def test_every_graph_stays_within_its_epsilon_and_no_smaller_set_does(given_):
     result = reduce_evidence(given_, reduction(), MATCH)
@@ -66,7 +66,7 @@ def test_every_graph_stays_within_its_epsilon_and_no_smaller_set_does(given_):
         assert needing, "a kernel without a role and without a graph that needs it should have gone"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_input_order_changes_nothing(given_, random):
     graphs, kernels = list(range(len(given_.graphs))), list(range(len(given_.kernels)))
@@ -99,7 +99,7 @@ def test_choosing_and_scoring_never_see_each_others_rounds(given_, seed):
     assert score(given_, chosen, best) == score(replace(given_, times=even), chosen, best)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(), st.integers(1, 4))
 def test_witnesses_and_rules_hold(given_, budget):
     wanted = reduction(variants=budget)

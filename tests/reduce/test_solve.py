@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.reduce.solve import Choice, Infeasible, best_under, fewest, smallest_size
+from winnow.reduce.solve import Choice, Infeasible, best_of_sizes, best_under, fewest, smallest_size
 
 STEPS = [0.0, 0.0, 0.01, 0.02, 0.05, 0.3, 1.0, np.inf, np.inf]
 
@@ -67,19 +67,21 @@ def test_fewest_equals_brute_force(choice):
 
 
 @settings(max_examples=150, deadline=None)
-@given(choices(), st.integers(1, 5), st.booleans())
-def test_best_under_a_budget_equals_brute_force(choice, size, wanted):
+@given(choices(), st.integers(1, 5))
+def test_best_under_a_budget_equals_brute_force(choice, size):
     allowed = sets(choice, range(size + 1), within=False)
     if not allowed:
-        with pytest.raises(Infeasible):
-            best_under(choice, size)
+        for solve in (best_under, lambda choice, size: list(best_of_sizes(choice, [size]))):
+            with pytest.raises(Infeasible):
+                solve(choice, size)
         return
-    found = best_under(choice, size, preferred=wanted)
+    found = best_under(choice, size)
     assert found in allowed
-    if wanted:
-        assert value(choice, found) == value(choice, preferred(choice, allowed))
-    else:
-        assert choice.total(found) == pytest.approx(min(map(choice.total, allowed)), abs=1e-6)
+    assert value(choice, found) == value(choice, preferred(choice, allowed))
+    found, again = best_of_sizes(choice, [size, 8])
+    assert found in allowed
+    assert choice.total(found) == pytest.approx(min(map(choice.total, allowed)), abs=1e-6)
+    assert choice.total(again) <= choice.total(found) + 1e-6, "a limit of one size does not stay for the next"
 
 
 @settings(max_examples=60, deadline=None)

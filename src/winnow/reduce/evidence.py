@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ from numpy.typing import NDArray
 
 from winnow.catalog.tree import Catalog
 from winnow.errors import Incomplete, InputError, Place
+from winnow.reduce.rounds import Times, choosing, scoring, settled
 from winnow.sweep.database import Database, reading
 from winnow.sweep.ledger import Ledger, read_ledger
 from winnow.sweep.policy import FULL_ROUNDS, STATISTICS
 from winnow.sweep.store import measurements, read_batch
 from winnow.targets.tiers import Tier, admits_target
-
-Times = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,20 @@ class Evidence:
     def rounds(self) -> int:
         """Complete rounds."""
         return int(self.times.shape[2])
+
+    @cached_property
+    def when_choosing(self) -> Times:
+        """One log time by (graph, kernel) out of the rounds that choose."""
+        return self.settled_over(choosing(self.rounds))
+
+    @cached_property
+    def when_scoring(self) -> Times:
+        """One log time by (graph, kernel) out of the rounds that score."""
+        return self.settled_over(scoring(self.rounds))
+
+    def settled_over(self, rounds: Sequence[int]) -> Times:
+        """One log time by (graph, kernel) out of some rounds, each at the pace of the others."""
+        return np.stack([settled(graph[:, rounds]) for graph in self.times])
 
     @property
     def failures(self) -> dict[int, str]:

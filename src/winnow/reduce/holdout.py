@@ -9,7 +9,6 @@ from winnow.reduce.evidence import Evidence
 from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import GraphNoise
 from winnow.reduce.policy import MustKeep
-from winnow.reduce.rounds import choosing
 from winnow.reduce.score import Score, fastest, score
 from winnow.reduce.solve import fewest
 
@@ -40,9 +39,8 @@ def held_out(
     Raises:
         Infeasible: what must be kept cannot be.
     """
-    rounds = choosing(evidence.rounds)
     everything = matrix_of(evidence, noise, keep)
-    reference = fastest(evidence, everything.kernels, rounds)
+    reference = fastest(evidence, everything.kernels, evidence.when_choosing)
     folds = min(FOLDS, len(everything.graphs))
     if folds < 2:
         return None
@@ -50,7 +48,7 @@ def held_out(
     for fold in range(folds):
         left_out = everything.graphs[fold::folds]
         matrix = matrix_of(evidence, noise, keep, incumbents=incumbents, tie=tie, without=left_out)
-        best = fastest(evidence, matrix.indices(fewest(matrix.choice)), rounds)
+        best = fastest(evidence, matrix.indices(fewest(matrix.choice)), evidence.when_choosing)
         served |= {g: best[g] for g in left_out if g in best}
     unserved = tuple(evidence.graphs[g].name for g in everything.graphs if g not in served)
-    return HeldOut(folds, score(evidence, served, reference), unserved)
+    return HeldOut(folds, score(evidence, served, reference) if served else None, unserved)

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from winnow.reduce.evidence import Evidence
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.policy import MustKeep
-from winnow.reduce.rounds import choosing
 from winnow.reduce.score import fastest, score
 
 Condition = tuple[str, Any]
@@ -137,10 +136,11 @@ def _checked(
     if keep.forced & dropped or any(group.members <= dropped for group in keep.last_servers):
         raise RuntimeError(f"a rule drops what must be kept: {when}")
     outside = sorted(evidence.graphs[g].name for g in matrix.outside(left))
-    rounds = choosing(evidence.rounds)
-    scored = score(evidence, fastest(evidence, left, rounds), fastest(evidence, matrix.kernels, rounds))
-    if scored is None:
-        raise RuntimeError("a rule was made without a graph to check it on")
+    scored = score(
+        evidence,
+        fastest(evidence, left, evidence.when_choosing),
+        fastest(evidence, matrix.kernels, evidence.when_choosing),
+    )
     names = tuple(evidence.kernels[k].name for k in sorted(dropped, key=lambda k: evidence.kernels[k].position))
     graphs = len(matrix.graphs)
     claim = (

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence, Times
+from winnow.reduce.evidence import Evidence
 from winnow.reduce.noise import GraphNoise
 from winnow.reduce.policy import MustKeep, preference
-from winnow.reduce.rounds import choosing, settled
+from winnow.reduce.rounds import Times
 from winnow.reduce.solve import Choice
 
 
@@ -35,10 +35,8 @@ class Matrix:
 
 def costs_of(evidence: Evidence, kernels: Sequence[int]) -> Times:
     """log(time / best time) by (graph, kernel) in the rounds that choose; infinite where a kernel did not pass."""
-    rounds = choosing(evidence.rounds)
     costs = np.full((len(evidence.graphs), len(kernels)), np.inf)
-    for g in range(len(evidence.graphs)):
-        times = settled(evidence.times[g][:, rounds])[list(kernels)]
+    for g, times in enumerate(evidence.when_choosing[:, list(kernels)]):
         known = ~np.isnan(times)
         if known.any():
             costs[g, known] = times[known] - times[known].min()

@@ -9,8 +9,8 @@ import numpy as np
 
 from winnow.catalog.manifest import Noise
 from winnow.identity import sha256_hex
-from winnow.reduce.evidence import Evidence, Times
-from winnow.reduce.rounds import choosing, paced
+from winnow.reduce.evidence import Evidence
+from winnow.reduce.rounds import Times, choosing, paced
 
 RESAMPLES = 1000
 

@@ -17,7 +17,7 @@ from winnow.reduce.knob_rules import KnobRules, knob_rules
 from winnow.reduce.matrix import Matrix, matrix_of
 from winnow.reduce.noise import GraphNoise, graph_noise
 from winnow.reduce.policy import MustKeep, admission, must_keep
-from winnow.reduce.rounds import choosing, scoring
+from winnow.reduce.rounds import median_of_known
 from winnow.reduce.score import Score, fastest, first_ranked, retained, score
 from winnow.reduce.solve import Infeasible, best_under, fewest, smallest_size
 from winnow.reduce.witness import Dropped, Kept, drop_reasons, kept_reasons
@@ -126,8 +126,9 @@ def reduce_evidence(
     needed = fewest(matrix.choice)
     budget = reduction.budget.variants
     kept = matrix.indices(needed if budget is None or budget >= len(needed) else _budgeted(matrix, budget, keep))
-    rounds = choosing(evidence.rounds)
-    chosen, best = fastest(evidence, kept, rounds), fastest(evidence, matrix.kernels, rounds)
+    chosen = fastest(evidence, kept, evidence.when_choosing)
+    best = fastest(evidence, matrix.kernels, evidence.when_choosing)
+    held = held_out(evidence, noise, keep, incumbents=incumbents, tie=reduction.noise.tie)
     admissions = [admission(kernel, match, reduction) for kernel in evidence.kernels]
     names = [kernel.name for kernel in evidence.kernels]
     return ReductionResult(
@@ -144,8 +145,8 @@ def reduce_evidence(
         unserved=tuple(graph.name for g, graph in enumerate(evidence.graphs) if g not in best),
         uncovered=keep.uncovered,
         unjudged=tuple(sorted(names[k] for k in keep.unjudged)),
-        scores=_scores(evidence, noise, keep, matrix, kept, incumbents, reduction.noise.tie),
-        frontier=frontier(evidence, matrix),
+        scores=_scores(evidence, matrix, kept, chosen, best, held),
+        frontier=frontier(evidence, matrix, len(needed)),
         rules=knob_rules(evidence, matrix, keep, kept, set(reduction.performance)),
     )
 
@@ -199,31 +200,24 @@ def _verdicts(
             resolved=noise[g].resolved,
             slowdown=float(np.expm1(matrix.choice.costs[row, column[chosen[g]]])),
             within=g not in outside,
-            retained=float(np.exp(np.nanmedian(retained(evidence, g, chosen[g], best[g])))),
+            retained=float(np.exp(median_of_known(retained(evidence, g, chosen[g], best[g])))),
         )
     return tuple(verdicts[g] for g in sorted(verdicts))
 
 
 def _scores(
     evidence: Evidence,
-    noise: tuple[GraphNoise, ...],
-    keep: MustKeep,
     matrix: Matrix,
     kept: tuple[int, ...],
-    incumbents: Collection[str],
-    tie: float,
+    chosen: Mapping[int, int],
+    best: Mapping[int, int],
+    held: HeldOut | None,
 ) -> Scores:
-    rounds = choosing(evidence.rounds)
-    chosen, best = fastest(evidence, kept, rounds), fastest(evidence, matrix.kernels, rounds)
     ranked, all_ranked = first_ranked(evidence, kept), first_ranked(evidence, matrix.kernels)
-    against_best = score(evidence, chosen, best)
-    hindsight = score(evidence, chosen, fastest(evidence, matrix.kernels, scoring(evidence.rounds)))
-    if against_best is None or hindsight is None:
-        raise RuntimeError("a reduction without a graph to score it on")
     return Scores(
-        chosen=against_best,
-        hindsight=hindsight,
-        ranked=score(evidence, ranked, all_ranked),
-        guessed=score(evidence, ranked, best),
-        held_out=held_out(evidence, noise, keep, incumbents=incumbents, tie=tie),
+        chosen=score(evidence, chosen, best),
+        hindsight=score(evidence, chosen, fastest(evidence, matrix.kernels, evidence.when_scoring)),
+        ranked=score(evidence, ranked, all_ranked) if ranked.keys() & all_ranked.keys() else None,
+        guessed=score(evidence, ranked, best) if ranked else None,
+        held_out=held,
     )

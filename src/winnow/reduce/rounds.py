@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from winnow.reduce.evidence import Times
+Times = NDArray[np.float64]
 
 
 def choosing(rounds: int) -> list[int]:
@@ -32,8 +33,13 @@ def paced(times: Times) -> Times:
 
 def settled(times: Times) -> Times:
     """One log time for each arm: the median over its rounds, each at the same pace. NaN where none measured it."""
-    found = np.full(len(times), np.nan)
-    level = paced(times)
-    measured = ~np.isnan(level).all(axis=1)
-    found[measured] = np.nanmedian(level[measured], axis=1)
-    return found
+    return median_of_known(paced(times))
+
+
+def median_of_known(values: Times) -> Times:
+    """The median along the last axis over the values that are not NaN; NaN where there are none."""
+    ordered = np.sort(values, axis=-1)
+    known = np.sum(~np.isnan(values), axis=-1, keepdims=True)
+    low = np.take_along_axis(ordered, np.maximum(known - 1, 0) // 2, axis=-1)
+    high = np.take_along_axis(ordered, np.minimum(known // 2, values.shape[-1] - 1), axis=-1)
+    return np.asarray((low + high)[..., 0] / 2, dtype=np.float64)

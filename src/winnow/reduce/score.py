@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence, Times
-from winnow.reduce.rounds import scoring, settled
+from winnow.reduce.evidence import Evidence
+from winnow.reduce.rounds import Times, median_of_known, scoring
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -32,17 +32,17 @@ class Score:
     worst_graph: str
 
 
-def fastest(evidence: Evidence, kernels: Sequence[int], rounds: Sequence[int]) -> dict[int, int]:
-    """Of these kernels the fastest for each graph in these rounds; graphs that none serves are left out.
+def fastest(evidence: Evidence, kernels: Sequence[int], times: Times) -> dict[int, int]:
+    """Of these kernels the fastest for each graph by these times; graphs that none serves are left out.
 
-    Equal times go to the kernel that the catalog has first.
+    `times` are the evidence's `when_choosing` or `when_scoring`. Equal times go to the kernel that the catalog has
+    first.
     """
     columns = np.array(sorted(kernels, key=lambda k: evidence.kernels[k].position), dtype=int)
     found: dict[int, int] = {}
-    for g in range(len(evidence.graphs)):
-        times = settled(evidence.times[g][:, rounds])[columns]
-        if not np.isnan(times).all():
-            found[g] = int(columns[np.nanargmin(times)])
+    for g, row in enumerate(times[:, columns]):
+        if not np.isnan(row).all():
+            found[g] = int(columns[np.nanargmin(row)])
     return found
 
 
@@ -64,19 +64,17 @@ def retained(evidence: Evidence, graph: int, kernel: int, reference: int) -> Tim
     return np.asarray(evidence.times[graph, reference, rounds] - evidence.times[graph, kernel, rounds])
 
 
-def score(evidence: Evidence, kept: Mapping[int, int], reference: Mapping[int, int]) -> Score | None:
-    """Compare two choices of a kernel for each graph, on the graphs that both serve. None where there are none.
+def score(evidence: Evidence, kept: Mapping[int, int], reference: Mapping[int, int]) -> Score:
+    """Compare two choices of a kernel for each graph, on the graphs that both serve; there must be one.
 
     Each round compares the two inside itself, so that a round's pace drops out; a graph's ratio is the median over
     the scoring rounds that measured both.
     """
     graphs = sorted(kept.keys() & reference.keys(), key=lambda g: evidence.graphs[g].id)
-    if not graphs:
-        return None
     by_round = np.array([retained(evidence, g, kept[g], reference[g]) for g in graphs])
-    ratios = np.nanmedian(by_round, axis=1)
+    ratios = median_of_known(by_round)
     rounds = scoring(evidence.rounds)
-    times = np.array([np.nanmedian(np.exp(evidence.times[g, reference[g], rounds])) for g in graphs])
+    times = median_of_known(np.array([np.exp(evidence.times[g, reference[g], rounds]) for g in graphs]))
     low, high = _interval(by_round, ratios)
     at = int(np.argmin(ratios))
     return Score(
@@ -95,9 +93,8 @@ def _interval(by_round: Times, ratios: Times) -> tuple[float, float]:
     rounds = by_round.shape[1]
     picks = np.random.Generator(np.random.PCG64(0)).integers(0, rounds, size=(RESAMPLES, rounds))
     samples = by_round[:, picks]
-    known = ~np.isnan(samples).all(axis=2)
-    drawn = np.repeat(ratios[:, None], RESAMPLES, axis=1)
-    drawn[known] = np.nanmedian(samples[known], axis=1)
+    drawn = median_of_known(samples)
+    drawn = np.where(np.isnan(drawn), ratios[:, None], drawn)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn.mean(axis=0), (tail, 1 - tail))
     return float(low), float(high)

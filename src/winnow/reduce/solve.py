@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from winnow.reduce.evidence import Times
+from winnow.reduce.rounds import Times
 
 SLACK = 1e-9
 """How far sums of logarithms may differ and still be the same."""
@@ -56,19 +56,26 @@ def fewest(choice: Choice) -> tuple[int, ...]:
     return _preferred(choice, programme, size)
 
 
-def best_under(choice: Choice, size: int, *, preferred: bool = True) -> tuple[int, ...]:
+def best_under(choice: Choice, size: int) -> tuple[int, ...]:
     """The set of at most `size` kernels that serves every graph, at whatever cost, with the least total cost.
 
-    With `preferred`, sets that are equal to it by `tie` compete by size and by the weights.
+    Sets that are equal to it by `tie` compete by size and by the weights.
 
     Raises:
         Infeasible: there is no such set.
     """
+    return _preferred(choice, _Programme(choice, within=False), size)
+
+
+def best_of_sizes(choice: Choice, sizes: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """For each size a set of at most so many kernels that serves every graph with the least total cost.
+
+    Raises:
+        Infeasible: there is no such set of one of the sizes.
+    """
     programme = _Programme(choice, within=False)
-    programme.at_most(programme.count, size)
-    if not preferred:
-        return programme.solve(programme.cost)
-    return _preferred(choice, programme, size)
+    for size in sizes:
+        yield programme.solve(programme.cost, size=size)
 
 
 def smallest_size(choice: Choice) -> int:
@@ -96,14 +103,18 @@ class _Programme:
     """Variables: x for each kernel (kept or not), then z for each set of kernels that are nearest to some graph.
 
     z is 1 where none of its set is kept, and then costs the step to the graph's next nearest kernel; the sets of
-    different graphs that are equal share one z.
+    different graphs that are equal share one z. A set and the one that a kernel is added to are linked by three
+    variables, so that the programme stays sparse: if z of the smaller one is 1, so is z of the larger or x of the
+    kernel.
     """
 
     def __init__(self, choice: Choice, *, within: bool) -> None:
         self._kernels = choice.costs.shape[1]
-        steps: dict[frozenset[int], float] = {}
         needed: dict[frozenset[int], None] = dict.fromkeys(choice.groups)
         needed.update((frozenset([k]), None) for k in sorted(choice.forced))
+        nearest: dict[int, int] = {}
+        steps: list[float] = []
+        links: dict[tuple[int | None, int, int], None] = {}
         self.base = 0.0
         for costs, limit in zip(choice.costs, choice.limits, strict=True):
             reach = float(limit) if within else np.inf
@@ -111,21 +122,30 @@ class _Programme:
             if not order:
                 raise Infeasible
             self.base += float(costs[order[0]])
-            for near, (k, following) in enumerate(pairwise(order), start=1):
-                step = float(costs[following] - costs[k])
-                if step > 0:
-                    prefix = frozenset(order[:near])
-                    steps[prefix] = steps.get(prefix, 0.0) + step
+            near = 0
+            before: int | None = None
+            for k, following in pairwise(order):
+                near |= 1 << k
+                if near not in nearest:
+                    nearest[near] = self._kernels + len(steps)
+                    steps.append(0.0)
+                here = nearest[near]
+                steps[here - self._kernels] += float(costs[following] - costs[k])
+                links[before, k, here] = None
+                before = here
             needed.setdefault(frozenset(order))
         if frozenset() in needed:
             raise Infeasible
         self._needed = tuple(needed)
         self._variables = self._kernels + len(steps)
         self.count = self.over_kernels(np.ones(self._kernels))
-        self.cost = np.concatenate([np.zeros(self._kernels), np.fromiter(steps.values(), float, len(steps))])
-        rows: list[tuple[frozenset[int], int | None]] = [(members, None) for members in needed]
-        rows += [(prefix, self._kernels + i) for i, prefix in enumerate(steps)]
-        self._needs = [_covering(rows, self._variables)] if rows else []
+        self.cost = np.concatenate([np.zeros(self._kernels), np.array(steps)])
+        rows = [([*sorted(members)], [1.0] * len(members), 1.0) for members in needed]
+        rows += [
+            ([k, here], [1.0, 1.0], 1.0) if before is None else ([k, here, before], [1.0, 1.0, -1.0], 0.0)
+            for before, k, here in links
+        ]
+        self._needs = [_at_least(rows, self._variables)] if rows else []
 
     def over_kernels(self, weights: NDArray[np.float64] | Sequence[int]) -> NDArray[np.float64]:
         """An objective that weighs kernels and nothing else."""
@@ -137,19 +157,20 @@ class _Programme:
         """From now on `objective` may not exceed `limit`."""
         self._needs.append(LinearConstraint(csr_array(objective[None, :]), -np.inf, limit))
 
-    def solve(self, objective: NDArray[np.float64]) -> tuple[int, ...]:
-        """The kernels of an optimal solution, in ascending order.
+    def solve(self, objective: NDArray[np.float64], *, size: int | None = None) -> tuple[int, ...]:
+        """The kernels of an optimal solution of at most `size` kernels, in ascending order.
 
         Raises:
             Infeasible: there is none.
         """
         integrality = np.zeros(self._variables)
         integrality[: self._kernels] = 1
+        limit = [] if size is None else [LinearConstraint(csr_array(self.count[None, :]), -np.inf, size)]
         found = milp(
             objective,
             integrality=integrality,
             bounds=Bounds(0, 1),
-            constraints=self._needs,
+            constraints=[*self._needs, *limit],
             options={"mip_rel_gap": 0.0},
         )
         if found.status == 2:
@@ -162,9 +183,10 @@ class _Programme:
         return tuple(sorted(kept))
 
 
-def _covering(rows: Sequence[tuple[frozenset[int], int | None]], variables: int) -> LinearConstraint:
-    """For each row: of its kernels and its z together, at least one."""
-    columns = [[*sorted(members), *([] if z is None else [z])] for members, z in rows]
-    at = np.repeat(np.arange(len(rows)), [len(row) for row in columns])
-    matrix = csr_array((np.ones(len(at)), (at, np.concatenate(columns))), shape=(len(rows), variables))
-    return LinearConstraint(matrix, 1, np.inf)
+def _at_least(rows: Sequence[tuple[list[int], list[float], float]], variables: int) -> LinearConstraint:
+    """For each row of (variables, factors, bound): the sum is at least the bound."""
+    at = np.repeat(np.arange(len(rows)), [len(columns) for columns, _, _ in rows])
+    columns = np.concatenate([columns for columns, _, _ in rows])
+    factors = np.concatenate([factors for _, factors, _ in rows])
+    matrix = csr_array((factors, (at, columns)), shape=(len(rows), variables))
+    return LinearConstraint(matrix, [bound for _, _, bound in rows], np.inf)

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence, Times
+from winnow.reduce.evidence import Evidence
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.policy import Admission, MustKeep
+from winnow.reduce.rounds import Times
 
 RESAMPLES = 1000
 
