@@ -32,10 +32,11 @@ def build_attention_dense(spec: AttentionDenseSpec, *, arch: str) -> TritonSourc
     supported, reason = supports_attention_dense(spec, arch=arch)
     if not supported:
         raise ValueError(reason)
-    return _source(spec, arch)
+    return source_of(spec, arch)
 
 
-def _source(spec: AttentionDenseSpec, arch: str) -> TritonSource:
+def source_of(spec: AttentionDenseSpec, arch: str) -> TritonSource:
+    """The kernel of a spec, whether or not the rules allow it."""
     silent = inert_knobs(arch)
     return TritonSource(
         symbol=spec.kernel_name(),
@@ -99,7 +100,7 @@ def _candidate(name: str, arches: tuple[str, ...], priority: int) -> KernelCandi
         ),
         spec=ALGORITHM.select,
         specs=ALGORITHM.specs,
-        parameters=lambda spec: _source(spec, arches[0]).parameters,
+        parameters=lambda spec: source_of(spec, arches[0]).parameters,
         launch_grid=launch_grid,
         builder=build_attention_dense,
         space=ALGORITHM.space,
