@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import foreign_policy
 import foreign_registry
@@ -117,6 +118,41 @@ def test_a_candidate_without_a_space_has_no_full_one(tmp_path: Path):
         "DIR/engine.yaml:19: enumerate.space: candidate sum_rows tells no tuning space\n"
         "  cure: use the space `production` or `slice`"
     )
+
+
+def listed_space(*points: dict[str, int], count: int):
+    return lambda self, request: SimpleNamespace(
+        knobs=("tile", "unroll"), count=lambda: count, enumerate=lambda: iter(points)
+    )
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_space_that_counts_otherwise_than_it_lists_is_an_error(tmp_path: Path, monkeypatch, count: int):
+    space = listed_space({"tile": 16}, {"tile": 32}, count=count)
+    monkeypatch.setattr(foreign_registry.Copy, "space", space, raising=False)
+    message = refusal(tmp_path, FOREIGN_MANIFEST, ("  slice:\n", "  space: full\n  slice:\n"))
+    assert message == (
+        f"DIR/engine.yaml:20: enumerate.registry: the space of copy_tiled counts {count} points and lists 2 "
+        "(cell dtype=fp32, width=64)"
+    )
+
+
+def test_a_space_whose_points_cannot_be_pinned_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(foreign_policy.Sum, "space", listed_space({"block": 32}, count=1), raising=False)
+    assert refusal(tmp_path, POLICY_MANIFEST, ("space: production", "space: full")) == (
+        "DIR/engine.yaml:19: enumerate.space: foreign_policy:SumRequest has no tuning_knobs, so no point of a space "
+        "can be asked for\n  cure: use the space `production` or `slice`"
+    )
+
+
+def test_a_cell_that_no_slice_rule_is_for_is_in_the_ledger(tmp_path: Path):
+    rule = "  - {when: {width: 96, arch: gfx950}, knobs: [{tile: [32, 64]}]}\n"
+    enumeration = walked(tmp_path, FOREIGN_MANIFEST, (rule, ""))
+    assert [
+        (entry.arch, entry.cell["width"], entry.outcome)
+        for entry in enumeration.ledger
+        if entry.reason == "no slice rule is for this candidate and cell"
+    ] == [("gfx950", 96, "refused")] * 2
 
 
 def test_admitting_without_a_spec_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

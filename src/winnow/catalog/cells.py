@@ -178,7 +178,8 @@ class CellWalk:
 
     def pinned(self, candidate: Any, cell: Mapping[str, Any], request: Any, knobs: Mapping[str, Any]) -> Any:
         """The spec for a request with these knobs pinned; in its place the reason why it is refused."""
-        probe = replace(request, tuning_knobs=tuple(sorted(knobs.items())))
+        pins = tuple(sorted(knobs.items()))
+        probe = self.ask(candidate, cell, knobs, lambda: replace(request, tuning_knobs=pins))
         reason = self.admits(candidate, cell, knobs, probe)
         return self.selected(candidate, cell, knobs, probe) if reason is None else reason
 

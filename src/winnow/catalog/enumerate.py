@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from winnow.catalog.budget import CellKey, Meter
@@ -101,11 +101,23 @@ class _Enumerator:
         points: Iterator[tuple[Mapping[str, Any], Any]],
     ) -> None:
         """Ask about points while there is room; the rest of a space is counted, for it may be too large to list."""
-        total, asked = self.walk.ask(candidate, cell, {}, self.walk.space(candidate, cell, request).count), 0
-        while asked < total and self.meter.room(_key(arch, candidate, cell)):
-            for knobs, spec in islice(points, 1):
-                self.point(candidate, arch, cell, knobs, spec)
+        total = self.walk.ask(candidate, cell, {}, self.walk.space(candidate, cell, request).count)
+        asked = 0
+        if not self.walk.takes_pins:
+            raise InputError(
+                f"{self.plan.request} has no tuning_knobs, so no point of a space can be asked for",
+                place=self.loaded.place("enumerate", "space"),
+                cure="use the space `production` or `slice`",
+            )
+        while self.meter.room(_key(arch, candidate, cell)) and (told := next(points, None)) is not None:
+            self.point(candidate, arch, cell, *told)
             asked += 1
+        room = self.meter.room(_key(arch, candidate, cell))
+        if asked > total or (room and asked < total):
+            raise InputError(
+                f"the space of {candidate.name} counts {total:,} points and lists {asked:,} (cell {shown_cell(cell)})",
+                place=self.loaded.place("enumerate", "registry"),
+            )
         if asked < total:
             reason = "the budget has no room; not asked one by one"
             self.note(arch, candidate, cell, {}, "over budget", reason, points=total - asked)
@@ -157,7 +169,10 @@ class _Enumerator:
             while (knobs := self.walk.ask(candidate, cell, {}, lambda: next(listed, None))) is not None:
                 yield knobs, self.walk.pinned(candidate, cell, request, knobs)
             return
-        for knobs in self.authored(candidate, arch, cell, request):
+        authored = list(self.authored(candidate, arch, cell, request))
+        if not authored:
+            yield {}, "no slice rule is for this candidate and cell"
+        for knobs in authored:
             if self.walk.takes_pins:
                 yield knobs, self.walk.pinned(candidate, cell, request, knobs)
             else:
