@@ -66,7 +66,8 @@ def reduce_engine(
     result = reduce_evidence(evidence, reduction, manifest.match, incumbents=shipped & measured)
     gone = {dropped.kernel for dropped in result.dropped}
     if apply_rules:
-        gone = {name for rule in result.rules.rules for name in rule.drops}
+        unfit = {dropped.kernel for dropped in result.dropped if dropped.why == "unfit"}
+        gone = unfit | {name for rule in result.rules.rules for name in rule.drops}
     kernels = expand(engine.selection)
     cells = {name for record in manifest.enumerate.cells for point in crossed(record) for name in point}
     kept = [kernel for kernel in kernels if kernel.name not in gone]

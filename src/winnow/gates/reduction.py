@@ -62,5 +62,9 @@ def _outside(engine: EngineDir, evidence: Evidence, names: set[str]) -> Iterator
     for k in sorted(keep.unfit):
         if evidence.kernels[k].name in names:
             yield Finding(evidence.kernels[k].name, "is kept, but failed on a graph that it admits")
+    for group in keep.last_servers:
+        if not group.members & set(kept):
+            one = evidence.kernels[min(group.members)].name
+            yield Finding(one, f"it or one that admits the same has to stay: nothing else serves {group.text}")
     for k in sorted(keep.forced - set(kept)):
         yield Finding(evidence.kernels[k].name, "must be kept (a cell's default, or not judged on this device)")
