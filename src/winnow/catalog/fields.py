@@ -10,6 +10,8 @@ from winnow.catalog.descriptors import KmdField
 NOT_SET = -1
 """What some generators wrote for "not set": readers take it so, whatever it was meant to say."""
 
+_TYPES: Mapping[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (float, int), "string": (str,)}
+
 
 def completed(fields: Sequence[KmdField], metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata with the declared defaults filled in, in the declared order; whole numbers of float fields as floats."""
@@ -22,13 +24,9 @@ def completed(fields: Sequence[KmdField], metadata: Mapping[str, Any]) -> dict[s
 
 def fits(kind: str, value: Any) -> bool:
     """Whether a loader takes this value for a field of this type: nothing is converted but an int to a float."""
-    return {
-        "bool": type(value) is bool,
-        "int": type(value) is int,
-        "float": type(value) in (float, int),
-        "string": type(value) is str,
-        "int_list": type(value) is list and all(type(item) is int for item in value),
-    }[kind]
+    if kind == "int_list":
+        return type(value) is list and all(type(item) is int for item in value)
+    return type(value) in _TYPES[kind]
 
 
 def metadata_problems(fields: Sequence[KmdField], metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

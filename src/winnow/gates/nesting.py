@@ -50,7 +50,7 @@ def _missing(small: Catalog, big: Catalog, root: Path) -> Iterator[Finding]:
     offered = _members(big)
     for kdp, kernel in small.kernels():
         arch = kdp.arch_of(kernel)
-        same = [(other_pack, other) for other_pack, other in offered.get(_binary(kernel), ())]
+        same = offered.get(_binary(kernel), [])
         if not any(covers(other_pack.arch_of(other), arch) for other_pack, other in same):
             lacks = "for these arches" if same else "from the same source and spec"
             yield Finding(kernel.name, f"is in {root} and the full catalog has no kernel {lacks}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from winnow.catalog.arch_names import arch_problem
 from winnow.catalog.descriptors import Kdp, KmdField, Ued, Ukd
@@ -114,9 +113,5 @@ def _kernel(kdp: Kdp, kernel: Ukd, fields: Sequence[KmdField]) -> Iterator[str]:
         yield f"its arch list {kernel.arch} is wider than its pack's {kdp.arch}"
     for _, problem in metadata_problems(fields, kernel.metadata):
         yield problem
-    if "effective_spec" in _mapping(kernel.provenance):
+    if "effective_spec" in (kernel.provenance or {}):
         yield "effective_spec is the packer's to write"
-
-
-def _mapping(value: dict[str, Any] | None) -> dict[str, Any]:
-    return value or {}
