@@ -1,0 +1,239 @@
+"""The Triton compiler behind the pack: AMD objects that were packed on a machine without a GPU, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import pack_samples as samples
+import pytest
+from triton_samples import product
+
+from winnow.catalog.tree import Catalog
+from winnow.compilers.triton import COMPILER, find_triton
+from winnow.errors import InputError, Place, Refused
+from winnow.pack.cache import ObjectCache
+from winnow.pack.compile import Request, compile_all
+from winnow.pack.languages import Language
+from winnow.pack.shard import pack_arch, silent
+from winnow.pack.verify import open_shard
+
+ALLOWED = frozenset({"pack_triton_kernels"})
+SOURCE = {"kind": "triton", "source": "pack_triton_kernels.py", "builder": "build_product"}
+ENGINE = Path(str(resources.files("winnow"))) / "engines" / "attention_gfx950"
+
+pytestmark = pytest.mark.slow
+
+
+def kernels(arch: str, *tiles: int, builder: str = "build_product") -> Catalog:
+    source = {**SOURCE, "builder": builder}
+    return samples.catalog(
+        *(samples.kernel(f"t{tile}", tile=tile, source=source, arch=[arch]) for tile in tiles), arch=[arch]
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_packed_objects_are_the_same_for_any_jobs_and_say_what_they_need(tmp_path: Path) -> None:
+    catalog = kernels("gfx12-generic", 16, 32, 64)
+    for jobs in (1, 2):
+        report = pack_arch(catalog, "gfx1201", tmp_path / str(jobs), allowed=ALLOWED, jobs=jobs)
+        assert (report.kernels, report.built, report.targets) == (3, 3, {"gfx12-generic": 3})
+        assert 0 < report.slowest_s <= report.compile_s
+    assert files(tmp_path / "1") == files(tmp_path / "2")
+    shard = open_shard(tmp_path / "1", "gfx1201")
+    assert {code.resources["generic_version"] for code in shard.objects.values()} == {1}
+    assert [argument.name for code in shard.objects.values() for argument in code.signature][-2:] == [
+        "global_scratch",
+        "profile_scratch",
+    ]
+
+
+def test_an_object_with_more_local_memory_than_its_target_is_refused(tmp_path: Path) -> None:
+    """The compiler makes it without complaint; no launch of it could ever succeed."""
+    with pytest.raises(Refused) as error:
+        pack_arch(kernels("gfx942", 256), "gfx942", tmp_path, allowed=ALLOWED, jobs=1)
+    assert str(error.value) == (
+        "packs/main.kdp.json: kernelDescriptors[0]: t256: needs 131072 bytes of local memory, gfx942 has 65536\n"
+        "  cure: take the variant out of the selection"
+    )
+    assert not (tmp_path / "gfx942").exists()
+
+
+def test_a_limit_of_the_manifest_refuses_what_the_target_could_run(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as error:
+        pack_arch(kernels("gfx950", 256), "gfx950", tmp_path, allowed=ALLOWED, jobs=1, limits={"vgpr_spills": 8})
+    said = str(error.value)
+    assert said.startswith("packs/main.kdp.json: kernelDescriptors[0]: t256: has ")
+    assert " spilled vector registers, the manifest allows 8\n" in said
+
+
+def test_a_predicate_that_reads_a_field_that_is_not_there_names_builder_field_and_kernel(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        pack_arch(kernels("gfx950", 32, builder="build_hasty"), "gfx950", tmp_path, allowed=ALLOWED, jobs=1)
+    assert str(error.value) == (
+        "packs/main.kdp.json: kernelDescriptors[0].kernel_source.spec: t32: pack_triton_kernels.supports_hasty, the "
+        "predicate of pack_triton_kernels.build_hasty, raised AttributeError: 'ProductSpec' object has no attribute "
+        "'tiel' (it reads the field \"tiel\")\n  cure: a predicate that raises judges nothing: mend it"
+    )
+
+
+def rocke(builder: str) -> Catalog:
+    source = {"kind": "rocke", "source": "pack_triton_kernels.py", "builder": builder}
+    return samples.catalog(samples.kernel("t32", tile=32, source=source, arch=["gfx950"]), arch=["gfx950"])
+
+
+def test_kernels_of_rocke_are_judged_before_their_compiler_is_missed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it reads the field"):
+        pack_arch(rocke("build_hasty"), "gfx950", tmp_path, allowed=ALLOWED, jobs=1)
+    with pytest.raises(InputError) as error:
+        pack_arch(rocke("build_product"), "gfx950", tmp_path, allowed=ALLOWED, jobs=1)
+    assert error.value.exit_code == 2
+    assert str(error.value) == (
+        "kernels of kind rocke are compiled by rocKE itself, which Winnow does not drive\n"
+        "  cure: every check before compiling has passed here; pack them with ROCm's hkp_pack"
+    )
+
+
+def requests(*sizes: int, target: str = "gfx1201") -> list[Request]:
+    language = Language(COMPILER, find_triton())
+    sources = [product(f"s{size}", 32, options=(("matrix_instr_nonkdim", size),)) for size in sizes]
+    return [Request(source.symbol, Place("x"), language, source, target) for source in sources]
+
+
+def test_settings_that_change_nothing_are_compiled_once(tmp_path: Path) -> None:
+    cache = ObjectCache(tmp_path)
+    compiled = compile_all(requests(0, 16, 32), cache=cache, jobs=1, progress=silent)
+    assert (compiled.built, compiled.alike, compiled.cached) == (1, 2, 0)
+    assert len({code.sha256 for code in compiled.objects}) == 1
+    again = compile_all(requests(32, 16), cache=cache, jobs=1, progress=silent)
+    assert (again.built, again.alike, again.cached) == (0, 0, 2)
+    assert again.objects == compiled.objects[:2]
+
+
+def test_settings_that_change_the_code_are_compiled_each() -> None:
+    one, other = requests(0, 0)
+    other = replace(other, source=replace(other.source, num_warps=8))
+    compiled = compile_all([one, other], cache=None, jobs=1, progress=silent)
+    assert (compiled.built, compiled.alike) == (2, 0)
+
+
+def shortened(engine: Path) -> None:
+    """Keep one shape of each head size and two tiles: four kernels of the 840."""
+    seen: set[str] = set()
+    kept = []
+    for line in (engine / "selection.yaml").read_text().splitlines():
+        words = line.strip()
+        if words.startswith("- {dtype:"):
+            tiles = words.rpartition("knobs: ")[2]
+            if tiles in seen:
+                continue
+            seen.add(tiles)
+        if words.startswith("- {block_m:") and words not in (
+            "- {block_m: 128, block_n: 32}",
+            "- {block_m: 128, block_n: 64}",
+        ):
+            continue
+        kept.append(line)
+    (engine / "selection.yaml").write_text("\n".join(kept) + "\n")
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of attention_gfx950, packed by the command line."""
+    from winnow.cli.app import run
+
+    engine = tmp_path_factory.mktemp("engine") / "dense"
+    assert run(["init", str(engine), "--from", "attention_gfx950"]) == 0
+    shortened(engine)
+    manifest = str(engine / "engine.yaml")
+    assert run(["generate", "-m", manifest]) == 0
+    assert run(["pack", "-m", manifest, "--arch", "gfx950", "-j", "2"]) == 0
+    return engine
+
+
+GATES = ("registry", "regeneration", "header", "budget", "structure", "tuples", "resources", "agreement", "archive")
+
+
+def test_the_dense_engine_is_packed_and_passes_its_gates(
+    packed: Path, winnow: Callable[..., tuple[int, str, str]]
+) -> None:
+    code, out, _ = winnow("check", "-m", packed / "engine.yaml", *GATES)
+    assert (code, out.count(" passed ")) == (0, len(GATES))
+    assert "4 kernels in 1 packed shards" in out
+    code, out, _ = winnow("check", "-m", packed / "engine.yaml", "agreement", "--mode", "structural")
+    assert code == 3
+    assert "compiled specialization agreement: NOT CHECKED for 4 kernels" in out
+    code, out, _ = winnow("pack", "-m", packed / "engine.yaml", "--arch", "gfx950")
+    assert code == 0
+    assert "(0 compiled, 4 from the cache)" in out
+
+
+def metadata_alone(engine: Path) -> None:
+    path = next((engine / "build/archive/gfx950").glob("*.kdp.json"))
+    path.write_text(path.read_text().replace('"block_n": 32', '"block_n": 128', 1))
+
+
+def archive_byte(engine: Path) -> None:
+    path = next((engine / "build/archive/gfx950/kpack").iterdir())
+    data = bytearray(path.read_bytes())
+    data[200] ^= 1
+    path.write_bytes(data)
+
+
+def sidecar_gone(engine: Path) -> None:
+    next((engine / "build/archive/gfx950").glob("*.provenance.json.gz")).unlink()
+
+
+def marker_gone(engine: Path) -> None:
+    (engine / "build/archive/gfx950/hkp-packed.marker").unlink()
+
+
+@pytest.mark.parametrize(
+    ("mutate", "gates", "expected"),
+    [
+        (metadata_alone, ("archive", "agreement", "resources"), 1),
+        (archive_byte, ("archive", "agreement", "resources"), 1),
+        (sidecar_gone, ("archive", "agreement", "resources"), 1),
+        (marker_gone, ("agreement",), 3),
+    ],
+)
+def test_a_mutation_turns_its_gates_red(
+    packed: Path,
+    tmp_path: Path,
+    winnow: Callable[..., tuple[int, str, str]],
+    mutate: Callable[[Path], None],
+    gates: tuple[str, ...],
+    expected: int,
+) -> None:
+    engine = tmp_path / "engine"
+    shutil.copytree(packed, engine)
+    mutate(engine)
+    for gate in gates:
+        assert winnow("check", "-m", engine / "engine.yaml", gate)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "said"),
+    [
+        ('"block_n": 64', '"block_n": 7', 1, "block_n=7 is not one of 32, 64, 128, 256"),
+        ('"block_n": 64', '"block_n": 128', 1, "metadata says block_n = 64, but 128 is what is compiled"),
+    ],
+)
+def test_a_spec_that_was_edited_in_the_catalog_is_not_packed(
+    packed: Path, tmp_path: Path, winnow: Callable[..., tuple[int, str, str]], old: str, new: str, code: int, said: str
+) -> None:
+    engine = tmp_path / "engine"
+    shutil.copytree(packed, engine)
+    path = next((engine / "catalog").glob("*.kdp.json"))
+    text = path.read_text()
+    at = text.index(old, text.index('"spec"'))
+    path.write_text(text[:at] + new + text[at + len(old) :])
+    answer = winnow("pack", "-m", engine / "engine.yaml", "--arch", "gfx950")
+    assert answer[0] == code
+    assert said in answer[2]
