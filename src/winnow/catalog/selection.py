@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field
 
+from winnow.catalog.arch_names import arch_problem
 from winnow.catalog.descriptors import Scalar
 from winnow.catalog.header import Header, header_problem
 from winnow.errors import InputError
 from winnow.files import write_atomic
 from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
-from winnow.targets.arches import check_arch
 
 SHAPE_CONTROLS = ("knobs", "resolved", "ordinal")
 """Keys of a shape that are not spec fields."""
@@ -101,7 +101,9 @@ def _checked(document: Document) -> LoadedSelection:
         raise InputError(problem[1], place=document.place(*problem[0]))
     for i, pack in enumerate(selection.packs):
         for j, arch in enumerate(pack.arch):
-            check_arch(arch, document.place("packs", i, "arch", j))
+            problem_of_name = arch_problem(arch)
+            if problem_of_name is not None:
+                raise InputError(problem_of_name, place=document.place("packs", i, "arch", j))
     names = [pack.name for pack in selection.packs]
     for i, name in enumerate(names):
         if name in names[:i]:

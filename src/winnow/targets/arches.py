@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from winnow.errors import InputError, Place, nearest
+from winnow.errors import InputError, nearest
 
 Runtime = Literal["amdgpu", "nvptx", "cpu"]
 
@@ -225,15 +225,6 @@ def arch_facts(name: str) -> ArchFacts:
     Raises:
         InputError: an unknown architecture, with the nearest known name.
     """
-    check_arch(name)
-    return ARCHES[name]
-
-
-def check_arch(name: str, place: Place | None = None) -> None:
-    """Refuse an architecture that nobody knows, with the nearest known name.
-
-    Raises:
-        InputError: it is unknown.
-    """
     if name not in ARCHES:
-        raise InputError(f'unknown architecture "{name}"', place=place, cure=nearest(name, KNOWN_ARCHES))
+        raise InputError(f'unknown architecture "{name}"', cure=nearest(name, KNOWN_ARCHES))
+    return ARCHES[name]
