@@ -13,7 +13,7 @@ from winnow.errors import Incomplete, InputError
 from winnow.families.attention_rdna import ADAPTER
 from winnow.families.attention_rdna.cells import Cell
 from winnow.families.halves import bfloat16_bits
-from winnow.interpreter import Launch, Memory, interpret, run_probes
+from winnow.interpreter import Launch, Memory, interpret, judge, run_probes
 from winnow.interpreter.probe import launch_of
 from winnow.interpreter.sample import covering
 
@@ -95,6 +95,19 @@ def test_memory_around_the_elements_of_tensors_is_nan() -> None:
         assert isinstance(memory, Memory)
         numbers = np.count_nonzero(~np.isnan(memory.elements))
         assert numbers == (0 if operand.output else np.prod(operand.dims))
+
+
+def test_a_bias_of_minus_infinity_hides_keys() -> None:
+    """Masks are often given so; a row of nothing else must be zeros, not NaN."""
+    probe = next(probe for probe in probes_of(BIASED) if probe.graph == "columns")
+    inputs = ADAPTER.inputs(probe.problem, 0)
+    inputs["attn_mask"][0] = -np.inf
+    inputs["attn_mask"][1, ..., ::2] = -np.inf
+    launch = launch_of(probe, inputs)
+    (answer,) = interpret([launch])
+    verdict = judge(ADAPTER, probe.problem, inputs, launch, answer)
+    assert (verdict.state, verdict.detail) == ("passed", "")
+    assert not ADAPTER.reference(probe.problem, inputs)["o"][0].any()
 
 
 DOT = """

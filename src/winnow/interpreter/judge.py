@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from winnow.engine.correctness import Correctness, failed
 from winnow.engine.correctness import judge as judge_output
 from winnow.families.adapter import FamilyAdapter, Operand, Problem
 from winnow.families.halves import bfloat16_values
-from winnow.interpreter.launch import Interpreted, Launch, Memory
+from winnow.interpreter.launch import Interpreted, Launch, Memory, laid_out
 
 
 def judge(
@@ -34,7 +32,8 @@ def judge(
                 f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}"
             )
         if operand.output:
-            got = elements_of(operand, before, after)
+            lying = laid_out(after, before.origin, operand)
+            got = bfloat16_values(lying) if before.type == "bf16" else lying
             verdict = judge_output(operand.role, got, truth[operand.role], rtol, atol)
             if verdict.state != "passed":
                 return verdict
@@ -42,17 +41,9 @@ def judge(
     return worst
 
 
-def elements_of(operand: Operand, memory: Memory, elements: NDArray[Any]) -> NDArray[Any]:
-    """The elements of an operand as numbers, of its logical dims."""
-    strides = tuple(stride * elements.itemsize for stride in operand.strides)
-    lying = as_strided(elements[memory.origin :], shape=operand.dims, strides=strides)
-    return bfloat16_values(np.ascontiguousarray(lying)) if memory.type == "bf16" else lying
-
-
 def _untouched(operand: Operand, before: Memory, after: NDArray[Any]) -> bool:
     """Whether all memory, but for the elements of an output, holds the bits that it held."""
     same = before.elements.view(f"u{after.itemsize}") == after.view(f"u{after.itemsize}")
     if operand.output:
-        strides = tuple(stride * same.itemsize for stride in operand.strides)
-        as_strided(same[before.origin :], shape=operand.dims, strides=strides)[...] = True
+        laid_out(same, before.origin, operand)[...] = True
     return bool(same.all())

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from winnow.compilers.source import TritonSource
@@ -16,7 +15,7 @@ from winnow.families.adapter import FamilyAdapter, Field, Operand, Problem
 from winnow.families.halves import bfloat16_bits
 from winnow.graphs.model import Graph
 from winnow.interpreter.judge import judge
-from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory
+from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory, laid_out
 from winnow.interpreter.process import interpret
 
 _TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
@@ -68,17 +67,10 @@ def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:
     return Launch(probe.source, probe.grid, arguments)
 
 
-def view(memory: Memory, elements: NDArray[Any], operand: Operand) -> NDArray[Any]:
-    """An operand's elements, of its logical dims, as they lie in `elements`."""
-    strides = tuple(stride * elements.itemsize for stride in operand.strides)
-    return as_strided(elements[memory.origin :], shape=operand.dims, strides=strides)
-
-
 def _memory(operand: Operand, values: NDArray[Any] | None) -> Memory:
     type_ = _TYPES[operand.data_type]
     elements = np.empty(operand.elements + 2 * _FENCE, NUMPY_TYPES[type_])
     elements.view(np.uint8).fill(_POISON)
-    memory = Memory(type_, elements, _FENCE)
     if values is not None:
-        view(memory, elements, operand)[...] = bfloat16_bits(values) if type_ == "bf16" else values
-    return memory
+        laid_out(elements, _FENCE, operand)[...] = bfloat16_bits(values) if type_ == "bf16" else values
+    return Memory(type_, elements, _FENCE)
