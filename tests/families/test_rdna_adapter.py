@@ -122,7 +122,7 @@ def _dims(**changes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         ),
         (
             rdna_graph(DIMS, {"k": (1 << 30, 1 << 28, 1 << 22, 1)}),
-            "stride 4194304 of dim 2 of k; the kernels take up to 2097152",
+            "stride 4194304 of dim 2 of k; the kernels take 0 to 2097152",
         ),
         (
             rdna_graph(_dims(attn_mask=(2, 3, 5, 9))),
@@ -131,6 +131,10 @@ def _dims(**changes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         (
             rdna_graph(_dims(attn_mask=(2, 1, 5, 9)), types={"attn_mask": "bfloat16"}),
             "attn_mask is of type bfloat16; the kernels add float or half",
+        ),
+        (
+            rdna_graph(_dims(attn_mask=(1, 1, 5, 9)), {"attn_mask": (0, 0, 9, -1)}),
+            "stride -1 of dim 3 of attn_mask; the kernels take 0 to 2097152",
         ),
         (rdna_graph(DIMS, left_bound=-1), "left_bound is -1; the kernels take 0 or more"),
         (rdna_graph(DIMS, dropout_probability=0.1), "dropout_probability is 0.1; the kernels do not have that"),
@@ -143,8 +147,12 @@ def test_graphs_outside_are_declined_with_the_reason(graph: Any, reason: str) ->
     assert str(declined.value) == reason
 
 
-def test_constants_and_virtual_tensors_are_declined() -> None:
-    for change, reason in (({"value": 1.0}, "q is a constant"), ({"virtual": True}, "q is virtual: it has no memory")):
+def test_tensors_that_no_kernel_reads_are_declined() -> None:
+    for change, reason in (
+        ({"value": 1.0}, "q is a constant"),
+        ({"virtual": True}, "q is virtual: it has no memory"),
+        ({"alignment": 2}, "q starts at a multiple of 2 bytes; the kernels need 16"),
+    ):
         graph = rdna_graph(DIMS)
         tensors = (replace(graph.tensors[0], **change), *graph.tensors[1:])
         with pytest.raises(Declined) as declined:

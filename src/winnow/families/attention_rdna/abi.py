@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from winnow.families.attention_rdna.cells import Cell
+from winnow.families.attention_rdna.cells import WIDTH_STEP, Cell
 
 FAMILY = "attention_rdna"
 
@@ -12,7 +12,9 @@ MAX_STRIDE = 1 << 21
 BLOCK_LIMIT = 1 << 10
 """No tile reaches this many queries or keys past the end of a sequence."""
 
-_DIVISIBLE = 16
+ALIGNMENT = 16
+"""Bytes of which every tensor's address is a multiple."""
+
 _PLAIN: dict[str, str] = {
     "scale": "fp32",
     **dict.fromkeys(("num_query_heads", "num_k_heads", "num_v_heads", "seqlen_q", "seqlen_kv"), "i32"),
@@ -56,7 +58,7 @@ def absent(cell: Cell, dtype: str) -> tuple[str, ...]:
 def attributes(cell: Cell, dtype: str) -> tuple[tuple[str, str, int], ...]:
     """What the compiler may count on: 16 divides addresses and head widths."""
     return tuple(
-        (name, "tt.divisibility", _DIVISIBLE)
+        (name, "tt.divisibility", ALIGNMENT if type_.startswith("*") else WIDTH_STEP)
         for name, type_ in signature(cell, dtype)
         if type_.startswith("*") or name.startswith("head_size")
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from winnow.families.adapter import Declined, Operand
-from winnow.families.attention_rdna.abi import BLOCK_LIMIT, MAX_STRIDE
+from winnow.families.attention_rdna.abi import ALIGNMENT, BLOCK_LIMIT, MAX_STRIDE
 from winnow.families.attention_rdna.cells import WIDEST, WIDTH_STEP
 from winnow.families.cpu import INT32_MAX
 from winnow.families.operands import overlaps
@@ -94,8 +94,10 @@ def _tensor(graph: Graph, node: Node, role: str) -> Operand:
     if min(tensor.dims) < 1:
         raise Declined(f"{role} has no elements (dims {list(tensor.dims)})")
     for dim, size, stride in zip("23", tensor.dims[2:], tensor.strides[2:], strict=True):
-        if size > 1 and stride > MAX_STRIDE:
-            raise Declined(f"stride {stride} of dim {dim} of {role}; the kernels take up to {MAX_STRIDE}")
+        if size > 1 and not 0 <= stride <= MAX_STRIDE:
+            raise Declined(f"stride {stride} of dim {dim} of {role}; the kernels take 0 to {MAX_STRIDE}")
+    if tensor.alignment is not None and tensor.alignment % ALIGNMENT:
+        raise Declined(f"{role} starts at a multiple of {tensor.alignment} bytes; the kernels need {ALIGNMENT}")
     return Operand(role, uid, tensor.dims, tensor.strides, tensor.data_type, output)
 
 
