@@ -13,11 +13,13 @@ from winnow.catalog.enumerate import enumerate_variants
 from winnow.catalog.expand import expand
 from winnow.catalog.manifest import load_manifest
 from winnow.catalog.selection import load_selection
+from winnow.compilers.triton import compile_triton, find_triton
 from winnow.families.attention_dense import REGISTRY, DenseAttentionRequest
 from winnow.families.attention_dense.estimates import padded_lds_bytes
 from winnow.families.attention_dense.forward import build_attention_dense, supports_attention_dense
 from winnow.families.attention_dense.space import ALGORITHM, ARCHES
 from winnow.families.attention_dense.spec import AttentionDenseSpec
+from winnow.pack.resources import resource_problem
 from winnow.tuning.testing import assert_tuning_contract
 
 ENGINE = Path(str(resources.files("winnow"))) / "engines" / "attention_gfx950"
@@ -40,11 +42,12 @@ def test_candidates_keep_the_tuning_contract(arch: str) -> None:
         checked = assert_tuning_contract(
             candidate_of(asked),
             [asked],
-            other_requests=[replace(asked, dtype="fp16")],
+            other_requests=[replace(asked, batch=3, seqlen_q=77)],
             default_knobs=[{}, dict(candidate_of(asked).select_spec(asked).knobs)],
             refused_knobs=[{"block_m": 48}, {"block_n": 256, "block_m": 128}, {"no_such_knob": 1}],
         )
         assert checked["specs"] >= 5
+        assert checked["portable"] == checked["replays"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,8 @@ def spec(**changes: Any) -> AttentionDenseSpec:
             {"block_m": 256, "num_warps": 2},
             "gfx1201",
             "outputs, scores and queries are at most a quarter more than the registers: head_size=128, block_m=256, "
-            "block_n=64, num_warps=2, wave_size=32, operand_copies=1, registers=256, register_file=1024",
+            "block_n=64, num_warps=2, num_stages=1, waves_per_eu=0, wave_size=32, operand_copies=1, "
+            "registers=256, register_file=1024",
         ),
         ({}, "gfx90a", "attention_dense is not written for gfx90a"),
     ],
@@ -165,3 +169,16 @@ def test_every_space_can_be_counted() -> None:
     counts = {arch: ALGORITHM.space(request(arch)).count() for arch in ARCHES}
     assert min(counts.values()) > 10
     assert counts["gfx942"] > counts["gfx1201"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHES)
+def test_the_default_of_every_target_compiles_and_fits_it(arch: str) -> None:
+    """With tensors' names in the object, matrix instructions in the code, and no spills."""
+    asked = request(arch, causal=True)
+    spec = candidate_of(asked).select_spec(asked)
+    code = compile_triton(build_attention_dense(spec, arch=arch), arch, find_triton())
+    assert resource_problem(code.resources, arch, {"vgpr_spills": 0, "scratch_bytes": 0}) is None
+    assert [argument.name for argument in code.signature][:8] == [*"qkvo", "scale", "batch", "seqlen_q", "seqlen_kv"]
+    assert code.resources["matrix_instructions"] > 0
+    assert code.resources["threads_per_block"] == candidate_of(asked).block(spec)[0]

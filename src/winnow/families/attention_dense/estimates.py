@@ -73,15 +73,15 @@ def tile_lds_bytes(head_size: int, block_m: int, block_n: int, num_stages: int, 
 
 
 def registers_needed(
-    head_size: int, block_m: int, block_n: int, num_warps: int, wave_size: int, operand_copies: int
+    head_size: int, block_m: int, block_n: int, waves: int, num_stages: int, wave_size: int, operand_copies: int
 ) -> int:
-    """Registers of a lane: outputs and scores in 4 bytes an element, weights, queries and the next keys in 2."""
-    lanes = num_warps * wave_size
-    halves = block_m * block_n + operand_copies * block_m * head_size + block_n * head_size
+    """Registers of a lane: outputs and scores in 4 bytes an element, weights, queries and keys on their way in 2."""
+    in_flight = block_n * head_size * (1 if num_stages == 1 else 2 * (num_stages - 1))
+    halves = block_m * block_n + operand_copies * block_m * head_size + in_flight
     wholes = block_m * head_size + block_m * block_n
-    return (wholes + -(-halves * ELEMENT_BYTES // _REGISTER_BYTES)) // lanes + _OTHER_REGISTERS
+    return (wholes + -(-halves * ELEMENT_BYTES // _REGISTER_BYTES)) // (waves * wave_size) + _OTHER_REGISTERS
 
 
-def registers_there(num_warps: int, registers: int, register_file: int) -> int:
-    """Registers that a lane can have: all waves of a workgroup are resident, a quarter of them on each SIMD."""
-    return min(registers, register_file // max(1, num_warps // 4))
+def registers_there(waves: int, waves_per_eu: int, registers: int, register_file: int) -> int:
+    """Registers that a lane can have: a workgroup's waves are resident on four SIMDs, or as many as are asked for."""
+    return min(registers, register_file // max(1, waves // 4, waves_per_eu))

@@ -25,6 +25,8 @@ HEAD_SIZES = (64, 128)
 
 ARCHES = ("gfx942", "gfx950", "gfx11-generic", "gfx1151", "gfx12-generic", "gfx1201", "gfx1250", "sm_90")
 
+_MATRIX = 16 * 16
+
 AXES = (
     choices("block_m", (32, 64, 128, 256)),
     choices("block_n", (32, 64, 128, 256)),
@@ -68,9 +70,9 @@ def whole_tiles(block_m: int, block_n: int) -> bool:
     return block_m % block_n == 0
 
 
-@rule("every wave has a row of matrix instructions")
-def waves_have_work(block_m: int, num_warps: int) -> bool:
-    return block_m >= 16 * waves_of(block_m, num_warps)
+@rule("every wave has a matrix of scores")
+def waves_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
+    return block_m * block_n >= _MATRIX * waves_of(block_m, num_warps)
 
 
 @rule("num_warps is given where it is not one wave for 32 queries")
@@ -84,14 +86,16 @@ def registers_fit(
     block_m: int,
     block_n: int,
     num_warps: int,
+    num_stages: int,
+    waves_per_eu: int,
     wave_size: int,
     operand_copies: int,
     registers: int,
     register_file: int,
 ) -> bool:
     waves = waves_of(block_m, num_warps)
-    needed = registers_needed(head_size, block_m, block_n, waves, wave_size, operand_copies)
-    return 4 * needed <= 5 * registers_there(waves, registers, register_file)
+    needed = registers_needed(head_size, block_m, block_n, waves, num_stages, wave_size, operand_copies)
+    return 4 * needed <= 5 * registers_there(waves, waves_per_eu, registers, register_file)
 
 
 @rule("waves_per_eu is varied where it is heard")
@@ -125,7 +129,7 @@ KERNEL_RULES = (
 )
 
 _CDNA_TILE: Knobs = MappingProxyType({"block_m": 128, "block_n": 64, "num_warps": 0, "num_stages": 1})
-_RDNA_TILE: Knobs = MappingProxyType({"block_m": 64, "block_n": 32, "num_warps": 4, "num_stages": 1})
+_RDNA_TILE: Knobs = MappingProxyType({"block_m": 64, "block_n": 32, "num_warps": 8, "num_stages": 1})
 _HOPPER_TILE: Knobs = MappingProxyType({"block_m": 128, "block_n": 64, "num_warps": 8, "num_stages": 2})
 
 _TILES: Mapping[str, Knobs] = MappingProxyType(
@@ -154,7 +158,7 @@ def _canonical(arch: str, knobs: Knobs) -> Knobs:
 
 def _production(request: Any) -> Iterator[Knobs]:
     """Tiles by waves and stages; what the compiler chooses well by itself stays with it."""
-    for block_m, block_n, rows_a_wave, num_stages in product((64, 128, 256), (32, 64, 128), (16, 32), (1, 2)):
+    for block_m, block_n, rows_a_wave, num_stages in product((64, 128, 256), (32, 64, 128), (8, 16, 32), (1, 2)):
         num_warps = 0 if rows_a_wave == 32 else block_m // rows_a_wave
         yield {"block_m": block_m, "block_n": block_n, "num_warps": num_warps, "num_stages": num_stages}
 

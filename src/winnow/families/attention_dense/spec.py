@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -77,12 +77,21 @@ class AttentionDenseSpec(TunedSpec):
     kpack: int
 
     @property
+    def variant_id(self) -> str:
+        """The algorithm and what is compiled in of the cell: lengths do not change what a configuration is."""
+        return "_".join([self.ALGORITHM, *self._shaping(self.CELL)])
+
+    @property
     def waves(self) -> int:
         """Waves of a workgroup."""
         return waves_of(self.block_m, self.num_warps)
 
     def kernel_name(self) -> str:
         """A C identifier that specs share only when they are compiled alike."""
-        shaping = [(name, value) for name, value in self.items() if name not in self.RUN_TIME]
-        tokens = [f"{self.TOKENS[name]}{int(value) if isinstance(value, bool) else value}" for name, value in shaping]
-        return "_".join([self.ALGORITHM, *tokens])
+        return "_".join([self.ALGORITHM, *self._shaping(self.TOKENS)])
+
+    def _shaping(self, names: Iterable[str]) -> Iterator[str]:
+        for name in names:
+            value = getattr(self, name)
+            if name not in self.RUN_TIME:
+                yield f"{self.TOKENS[name]}{int(value) if isinstance(value, bool) else value}"
