@@ -158,8 +158,7 @@ def _canonical(arch: str, knobs: Knobs) -> Knobs:
 
 def _production(request: Any) -> Iterator[Knobs]:
     """Tiles by waves and stages; what the compiler chooses well by itself stays with it."""
-    for block_m, block_n, rows_a_wave, num_stages in product((64, 128, 256), (32, 64, 128), (8, 16, 32), (1, 2)):
-        num_warps = 0 if rows_a_wave == 32 else block_m // rows_a_wave
+    for block_m, block_n, num_warps, num_stages in product((64, 128, 256), (32, 64, 128), (0, 4, 8, 16), (1, 2)):
         yield {"block_m": block_m, "block_n": block_n, "num_warps": num_warps, "num_stages": num_stages}
 
 
