@@ -52,6 +52,22 @@ class Diagram:
         """The number of valid points."""
         return 0 if self.void else math.prod([self.levels[root].total(0) for root in self.roots])
 
+    @cached_property
+    def only_choices(self) -> list[int]:
+        """For every axis the choice of its roots with one choice; 0 for the others."""
+        taken = [0] * len(self.levels)
+        for root in self.roots:
+            level = self.levels[root]
+            if not level.children and level.total(0) == 1:
+                taken[level.axis] = int(level.choices[level.starts[0]])
+        return taken
+
+    @cached_property
+    def open_roots(self) -> list[tuple[int, int]]:
+        """The other roots, the last one first, and the number of points below each."""
+        totals = [(root, self.levels[root]) for root in reversed(self.roots)]
+        return [(root, level.total(0)) for root, level in totals if level.children or level.total(0) != 1]
+
     @property
     def depth(self) -> int:
         """The most levels that one point passes on one branch."""
@@ -106,29 +122,27 @@ def _spread(
 def unrank(diagram: Diagram, rank: int) -> list[int]:
     """The choice of every axis at the point of this rank (0 to total - 1), the last axis of `axes` running fastest."""
     levels = diagram.levels
-    taken = [0] * len(levels)
+    taken = diagram.only_choices.copy()
     todo: list[tuple[int, int, int]] = []
-    for root in reversed(diagram.roots):
-        rank, inner = divmod(rank, levels[root].total(0))
+    for root, total in diagram.open_roots:
+        rank, inner = divmod(rank, total)
         todo.append((root, 0, inner))
     while todo:
         which, context, rank = todo.pop()
-        level = levels[which]
-        start = level.starts[context]
-        children = level.children
+        axis, children, starts, ends, choices, below, upto = levels[which]
         if not children:
-            taken[level.axis] = level.choices[start + rank]
+            taken[axis] = choices[starts[context] + rank]
             continue
-        upto = level.upto
-        rank += int(upto[start])
-        edge = bisect_right(upto, rank, start, level.ends[context]) - 1
-        rank -= int(upto[edge])
-        taken[level.axis] = level.choices[edge]
+        start = starts[context]
+        rank += upto[start]
+        edge = bisect_right(upto, rank, start, ends[context]) - 1
+        rank -= upto[edge]
+        taken[axis] = choices[edge]
         if len(children) == 1:
-            todo.append((children[0], int(level.below[0][edge]), rank))
+            todo.append((children[0], below[0][edge], rank))
             continue
         for k in range(len(children) - 1, -1, -1):
-            met = int(level.below[k][edge])
+            met = below[k][edge]
             rank, inner = divmod(rank, levels[children[k]].total(met))
             todo.append((children[k], met, inner))
     return taken

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import getitem
 from typing import Any
 
 from winnow.errors import Incomplete, InputError, nearest
@@ -163,9 +164,19 @@ class TuningSpace:
         return self._setting(diagram.unrank(exact, rank))
 
     def _setting(self, taken: Sequence[int]) -> Setting:
+        if self._plain is not None:
+            return dict(zip(self.knobs, map(getitem, self._plain, taken), strict=True))
         return {
             knob: value for axis, choice in zip(self.axes, taken, strict=True) for knob, value in axis.choices[choice]
         }
+
+    @cached_property
+    def _plain(self) -> list[list[Value]] | None:
+        """For every axis the value of its knob at each choice, if all axes set one knob and always set it."""
+        if all(len(choice) == 1 for axis in self.axes for choice in axis.choices):
+            columns = [[choice[0][1] for choice in axis.choices] for axis in self.axes]
+            return columns if len(columns) == len(self.knobs) else None
+        return None
 
     def sample(self, n: int, seed: int) -> list[Setting]:
         """`n` points, each drawn uniformly and independently (so one may come twice); the same for the same seed.
