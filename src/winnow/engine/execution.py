@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 from winnow.devices.device import Buffer, Device, DeviceFault, Grid, Module
 from winnow.engine.correctness import Correctness, failed, judge
 from winnow.families.adapter import FamilyAdapter, Operand, Problem
+from winnow.families.halves import bfloat16_bits, bfloat16_values
 
 T = TypeVar("T")
 
-_DTYPES: Mapping[str, Any] = {"float": np.float32, "double": np.float64, "half": np.float16, "int32": np.int32}
+_DTYPES: Mapping[str, Any] = {
+    "float": np.float32,
+    "double": np.float64,
+    "half": np.float16,
+    "bfloat16": np.uint16,
+    "int32": np.int32,
+}
+"""What memory holds of each of a graph's types; NumPy has no bfloat16, so that is its bits."""
 _POISON = 0xFF
 """Byte whose repetition is a NaN in every floating type."""
 
@@ -44,8 +52,9 @@ class Execution:
                 # One copy, laid out as the device has it, so that looking for changes reads memory in order.
                 raw = np.zeros(operand.elements * _itemsize(operand), np.uint8)
                 self._written[operand.role] = raw
-                self.inputs[operand.role] = _view(raw, operand)
-                self.inputs[operand.role][...] = made.pop(operand.role)
+                laid_out, values = _view(raw, operand), made.pop(operand.role)
+                laid_out[...] = bfloat16_bits(values) if operand.data_type == "bfloat16" else values
+                self.inputs[operand.role] = _numbers(laid_out, operand)
         self._allocate()
 
     def __enter__(self) -> Execution:
@@ -146,7 +155,7 @@ class Execution:
         judged = [
             judge(
                 operand.role,
-                _view(self.buffers[operand.role].bytes_, operand),
+                _numbers(_view(self.buffers[operand.role].bytes_, operand), operand),
                 self.reference[operand.role],
                 rtol,
                 atol,
@@ -161,6 +170,11 @@ class Execution:
 
 def _itemsize(operand: Operand) -> int:
     return int(np.dtype(_DTYPES[operand.data_type]).itemsize)
+
+
+def _numbers(elements: NDArray[Any], operand: Operand) -> NDArray[Any]:
+    """What elements in memory stand for."""
+    return bfloat16_values(elements) if operand.data_type == "bfloat16" else elements
 
 
 def _view(raw: NDArray[np.uint8], operand: Operand) -> NDArray[Any]:
