@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Final
@@ -45,15 +45,18 @@ class KnobAxis:
     choices: tuple[Choice, ...]
     enabler: bool = False
     policy: Choice = ()
+    knobs: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The knobs that at least one choice sets, in order of first appearance."""
 
     def __post_init__(self) -> None:
-        if not any(self.choices):
+        settings = [setting for choice in self.choices for setting in choice]
+        if not settings:
             raise InputError(f'axis "{self.name}" has no values', cure="give it one value at least, or remove it")
-        for choice in self.choices:
-            if len(choice) > 1 and len({knob for knob, _ in choice}) != len(choice):
-                raise InputError(f'axis "{self.name}": the choice {shown(choice)} sets a knob twice')
-        if not {type(value) for choice in self.choices for _, value in choice} <= _PLAIN:
-            for knob, value in self.settings():
+        object.__setattr__(self, "knobs", tuple(dict.fromkeys([knob for knob, _ in settings])))
+        if max(map(len, self.choices)) > 1:
+            self._refuse_twice_set()
+        if not {type(value) for _, value in settings} <= _PLAIN or self.policy:
+            for knob, value in (*settings, *self.policy):
                 _refuse_unless_scalar(self.name, knob, value)
         if len(set(self.choices)) != len(self.choices):
             raise InputError(
@@ -61,20 +64,14 @@ class KnobAxis:
                 " (values that are equal in Python cannot be told apart by rules)",
                 cure="keep one of the two",
             )
-        strangers = {knob for knob, _ in self.policy}.difference(self.knobs) if self.policy else ()
-        if strangers:
-            raise InputError(f'axis "{self.name}": policy names "{min(strangers)}", which no choice sets')
+        for knob, _ in self.policy:
+            if knob not in self.knobs:
+                raise InputError(f'axis "{self.name}": policy names "{knob}", which no choice sets')
 
-    def settings(self) -> Iterator[tuple[str, Value]]:
-        """Every (knob, value) of every choice, then those of the declared policy."""
+    def _refuse_twice_set(self) -> None:
         for choice in self.choices:
-            yield from choice
-        yield from self.policy
-
-    @cached_property
-    def knobs(self) -> tuple[str, ...]:
-        """The knobs that at least one choice sets, in order of first appearance."""
-        return tuple(dict.fromkeys(knob for choice in self.choices for knob, _ in choice))
+            if len({knob for knob, _ in choice}) != len(choice):
+                raise InputError(f'axis "{self.name}": the choice {shown(choice)} sets a knob twice')
 
     def column(self, knob: str) -> list[Value | Policy]:
         """The knob's value under every choice; `POLICY` where a choice leaves it unset and no policy is declared."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import keyword
 import math
+import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,6 +53,10 @@ _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast
 _MEMBERSHIP = (ast.In, ast.NotIn)
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
 _LITERALS = (bool, int, float, str, type(None))
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9]+(?:\.[0-9]+)?|//|[<>=!]=|\S")
+_MARKS = frozenset(["+", "-", "*", "/", "//", "%", "<", "<=", ">", ">=", "==", "!=", "(", ")"])
+_LOGIC = frozenset(["and", "or", "not"])
+_TAKEN = frozenset(keyword.kwlist)
 
 
 @dataclass(frozen=True)
@@ -59,18 +65,16 @@ class Expression:
 
     text: str
     reads: tuple[str, ...]
-    tree: ast.expr = field(repr=False, compare=False)
+    function: Callable[..., Any] = field(repr=False, compare=False)
+    """The expression as a function of the values of `reads`, in that order."""
 
     def __str__(self) -> str:
         return self.text
 
     @cached_property
-    def function(self) -> Callable[..., Any]:
-        """The expression as a function of the values of `reads`, in that order."""
-        if _POWER_SIGN in self.text:
-            return compiled(self.tree, self.reads)
-        made: Callable[..., Any] = eval(f"lambda {', '.join(self.reads)}: (\n{self.text}\n)", _GLOBALS)
-        return made
+    def tree(self) -> ast.expr:
+        """The expression's syntax tree; nothing but what the grammar has is in it."""
+        return ast.parse(self.text.strip(), mode="eval").body
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """What Python gives for the expression with `values`; whatever Python raises is raised.
@@ -105,15 +109,43 @@ def parse(text: str, *, names: Container[str] | None = None, place: Place | None
     if not text.strip():
         raise _refusal(text, place, None, "not an expression: it is empty")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        reader = _Reader(text, names, place)
-        reader.check(tree)
+        reads = _plain_reads(text, names)
+        if reads is None:
+            tree = ast.parse(text.strip(), mode="eval").body
+            reads = _Reader(text, names, place).check(tree)
+            if _POWER_SIGN in text:
+                return Expression(text, reads, compiled(tree, reads))
+        return Expression(text, reads, eval(f"lambda {', '.join(reads)}: (\n{text}\n)", _GLOBALS))
     except SyntaxError as error:
         raise _refusal(text, place, error.offset, f"not an expression: {error.msg}") from None
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "nested too deeply"
         raise _refusal(text, place, None, f"not an expression: {reason}") from None
-    return Expression(text, tuple(reader.reads), tree)
+
+
+def _plain_reads(text: str, names: Container[str] | None) -> tuple[str, ...] | None:
+    """The names in a rule of known names, plain numbers, operators, comparisons, logic and parentheses, else None.
+
+    Most rules are such, and of such words Python's parser makes nothing that the grammar has not, once calls are out.
+    """
+    reads: dict[str, None] = {}
+    after_operand = False
+    before = ""
+    for word in _WORD.findall(text):
+        if word in _MARKS:
+            if (word == "(" and after_operand) or (word == before == "*"):
+                return None
+            after_operand = word == ")"
+        elif word in _LOGIC:
+            after_operand = False
+        elif after_operand or not (word[0].isdigit() or (names is not None and word in names and word not in _TAKEN)):
+            return None
+        else:
+            after_operand = True
+            if not word[0].isdigit():
+                reads[word] = None
+        before = word
+    return tuple(reads)
 
 
 def _refusal(text: str, place: Place | None, column: int | None, reason: str) -> InputError:
@@ -130,11 +162,13 @@ class _Reader:
         self.reads: dict[str, None] = {}
         self.called: set[str] = set()
 
-    def check(self, tree: ast.expr) -> None:
+    def check(self, tree: ast.expr) -> tuple[str, ...]:
+        """The names that are read. Raises InputError."""
         self.visit(tree)
         for name in self.called:
             if name in self.reads or (self.names is not None and name in self.names):
                 raise self.refuse(tree, f'"{name}" is a knob or a field here, so it cannot be called')
+        return tuple(self.reads)
 
     def refuse(self, node: ast.expr, reason: str) -> InputError:
         return _refusal(self.text, self.place, node.col_offset + 1, reason)

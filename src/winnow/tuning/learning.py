@@ -85,10 +85,10 @@ class Learnt(NamedTuple):
         now = tuple([kept[axis] for axis in self.scope])
         if self.relation is None or all(one is other for one, other in zip(now, self.numbered, strict=True)):
             return self
-        picks: list[Sequence[int]] = []
+        picks: list[Sequence[int] | None] = []
         for left, then in zip(now, self.numbered, strict=True):
             place = {choice: i for i, choice in enumerate(then)}
-            picks.append([place[choice] for choice in left])
+            picks.append(None if left is then else [place[choice] for choice in left])
         return self._replace(relation=self.relation.restricted(picks), numbered=now)
 
 

@@ -15,16 +15,42 @@ class Step(NamedTuple):
 
 
 def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
-    """The axes that `scopes` name, ordered by min-weight elimination: what is eliminated last is decided first.
+    """The axes that `scopes` name, in an order of elimination read backwards: what is eliminated last is decided first.
 
-    Two axes on different branches never meet in a scope, so their branches are independent once the axes above
-    them are decided. Of equal weights the axis goes first that met the fewest others, then the one declared last, so
-    that hubs are decided early and declared order is kept where nothing speaks against it.
+    Axes that are in one scope only go first, as they tie nothing together, and those last that come to be such by that;
+    then the others by weight (the number of settings of the axes that they meet), the lightest first. Two axes on
+    different branches never meet in a scope, so their branches are independent once the axes above them are decided.
     """
-    near: dict[int, set[int]] = {}
+    members: dict[int, list[set[int]]] = {}
     for scope in scopes:
+        tied = set(scope)
         for axis in scope:
-            near.setdefault(axis, set()).update(scope)
+            members.setdefault(axis, []).append(tied)
+    eliminated: dict[int, set[int]] = {}
+    single = sorted([axis for axis, tied_by in members.items() if len(tied_by) == 1])
+    while single:
+        axis = single.pop()
+        (tied,) = members.pop(axis)
+        tied.discard(axis)
+        eliminated[axis] = tied.copy()
+        if len(tied) == 1:
+            (other,) = tied
+            left = members[other] = [scope for scope in members[other] if scope is not tied]
+            if len(left) == 1:
+                single.insert(0, other)
+            elif not left:
+                del members[other]
+                eliminated[other] = set()
+                if other in single:
+                    single.remove(other)
+    return _preorder(eliminated | _by_weight(sizes, {axis: set().union(*tied) for axis, tied in members.items()}))
+
+
+def _by_weight(sizes: Sequence[int], near: dict[int, set[int]]) -> dict[int, set[int]]:
+    """The axes in min-weight order of elimination, each with those that it meets by then.
+
+    Of equal weights the axis goes first that met the fewest others, then the one declared last.
+    """
     met = {axis: len(others) for axis, others in near.items()}
 
     def merit(axis: int) -> tuple[int, int, int]:
@@ -42,7 +68,7 @@ def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
             near[other] |= bag
             near[other].discard(axis)
             merits[other] = merit(other)
-    return _preorder(eliminated)
+    return eliminated
 
 
 def _preorder(eliminated: dict[int, set[int]]) -> list[Step]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, cycle, product, repeat
-from operator import truth
+from itertools import accumulate, chain, cycle, product, repeat
+from operator import mul, truth
 from typing import Any, NamedTuple
 
 NO, YES, RAISED = 0, 1, 2
@@ -47,10 +46,10 @@ class Relation(NamedTuple):
         layers = tuple((*layer[:3], *(tuple(map(state, row)) for row in layer[3:])) for layer in self.layers)
         return Relation(self.scope, state(self.root), layers, self.raises and RAISED in sinks)
 
-    def restricted(self, kept: Sequence[Sequence[int]]) -> Relation:
-        """Only the choices `kept[i]` of the axis `scope[i]`."""
+    def restricted(self, kept: Sequence[Sequence[int] | None]) -> Relation:
+        """Only the choices `kept[i]` of the axis `scope[i]` (None: all of them)."""
         layers = [
-            tuple([tuple(map(row.__getitem__, keep)) for row in layer])
+            layer if keep is None else tuple([tuple(map(row.__getitem__, keep)) for row in layer])
             for layer, keep in zip(self.layers, kept, strict=True)
         ]
         return Relation(self.scope, self.root, tuple(layers), self.raises)
@@ -114,10 +113,10 @@ def tabulate(
     `arguments` has for each parameter the position in `sizes` of the axis that it follows and its value for each
     choice of that axis; position -1 is a constant. With `exact`, an answer that is no truth counts as raising.
     """
-    inner = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    streams = [_stream(at, column, inner) for at, column in arguments]
     if not sizes:
         return bytes([outcome(test, [column[0] for _, column in arguments], exact)])
+    inner = list(accumulate(sizes[:0:-1], mul, initial=1))[::-1]
+    streams = [_stream(at, column, inner) for at, column in arguments]
     try:
         if not exact:
             return bytes(map(truth, map(test, *streams)))
