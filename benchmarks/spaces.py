@@ -40,6 +40,7 @@ from typing import Any
 
 SAMPLES = 1000
 PRODUCT_LIMIT = 30_000_000
+OFTEN_ENOUGH_S = 0.02
 FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "log2": math.log2}
 
 Definition = dict[str, Any]
@@ -49,137 +50,152 @@ Definition = dict[str, Any]
 class Figures:
     """One measurement: seconds from the definition to the count and to the list, and for a sample."""
 
-    count: int = 0
-    count_s: float = math.nan
-    list_s: float = math.nan
-    sample_s: float = math.nan
+    count: int
+    count_s: float
+    list_s: float
+    sample_s: float
 
 
-def winnow(space: Definition) -> Figures:
+@dataclass(frozen=True)
+class Tool:
+    """How a tool is asked. `build` comes to where the count is known; `listed` makes the list of all valid points.
+
+    Without `listed` the list is there once it is built, unless `lists` says that the tool makes none.
+    """
+
+    name: str
+    module: str
+    build: Callable[[Any], Any]
+    count: Callable[[Any], int]
+    sample: Callable[[Any], Any]
+    listed: Callable[[Any], list[Any]] | None = None
+    lists: bool = True
+    prepare: Callable[[Definition], Any] = lambda space: space
+
+    def run(self, space: Definition) -> Figures:
+        """One turn. What takes little time is built several times, of which the median counts."""
+        prepared, times = self.prepare(space), list[float]()
+        while not times or sum(times) < OFTEN_ENOUGH_S:
+            built = None
+            began = time.perf_counter()
+            built = self.build(prepared)
+            found = self.count(built)
+            times.append(time.perf_counter() - began)
+        count_s = list_s = statistics.median(times)
+        began = time.perf_counter()
+        self.sample(built)
+        sample_s = (time.perf_counter() - began) / SAMPLES
+        if self.listed is not None and found <= PRODUCT_LIMIT:
+            began = time.perf_counter()
+            assert len(self.listed(built)) == found
+            list_s += time.perf_counter() - began
+        elif not self.lists or found > PRODUCT_LIMIT:
+            list_s = math.nan
+        return Figures(found, count_s, list_s, sample_s)
+
+
+def build_winnow(space: Definition) -> Any:
     from winnow.tuning import Rule, TuningSpace, choices
 
-    found = Figures()
-    began = time.perf_counter()
     axes = tuple(choices(name, values) for name, values in space["params"].items())
     rules = [
         Rule.from_expression(text, name=f"constraints[{i}]", names=space["params"])
         for i, text in enumerate(space["constraints"])
     ]
-    tuned = TuningSpace(axes, tuple(rules))
-    found.count = tuned.count()
-    found.count_s = time.perf_counter() - began
-    middle = time.perf_counter()
-    tuned.sample(SAMPLES, seed=1)
-    found.sample_s = (time.perf_counter() - middle) / SAMPLES
-    if found.count <= PRODUCT_LIMIT:
-        middle = time.perf_counter()
-        assert len(list(tuned.tuples())) == found.count
-        found.list_s = found.count_s + time.perf_counter() - middle
-    return found
+    return TuningSpace(axes, tuple(rules))
 
 
-def kernel_tuner(space: Definition) -> Figures:
+def build_kernel_tuner(space: Definition) -> Any:
     from kernel_tuner.searchspace import Searchspace
 
-    found = Figures()
-    began = time.perf_counter()
-    built = Searchspace(space["params"], list(space["constraints"]), 1 << 40)
-    found.count, found.count_s = built.size, time.perf_counter() - began
-    found.list_s = found.count_s
-    middle = time.perf_counter()
-    built.get_random_sample(SAMPLES)
-    found.sample_s = (time.perf_counter() - middle) / SAMPLES
-    return found
+    return Searchspace(space["params"], list(space["constraints"]), 1 << 40)
 
 
-def python_constraint(space: Definition) -> Figures:
+def build_python_constraint(space: Definition) -> Any:
     from constraint import Problem
 
-    found = Figures()
-    began = time.perf_counter()
     problem = Problem()
     for name, values in space["params"].items():
         problem.addVariable(name, values)
     for text in space["constraints"]:
         problem.addConstraint(text)
-    listed = problem.getSolutionsOrderedList(list(space["params"]))
-    found.count, found.count_s = len(listed), time.perf_counter() - began
-    found.list_s = found.count_s
-    middle = time.perf_counter()
-    random.Random(1).choices(listed, k=SAMPLES)
-    found.sample_s = (time.perf_counter() - middle) / SAMPLES
-    return found
+    return problem.getSolutionsOrderedList(list(space["params"]))
 
 
-def pyatf(space: Definition) -> Figures:
-    from pyatf.range import Set
-    from pyatf.search_space import SearchSpace
-    from pyatf.tp import TP
-
-    texts = _pyatf_rules(space)
-    found = Figures()
-    began = time.perf_counter()
-    parameters = []
-    for name, values in space["params"].items():
-        rule = eval(texts[name], dict(FUNCTIONS)) if texts[name] else None
-        parameters.append(TP(name, Set(*values), rule))
-    built = SearchSpace(*parameters, verbosity=0)
-    found.count, found.count_s = built.constrained_size, time.perf_counter() - began
-    draw = random.Random(1)
-    middle = time.perf_counter()
-    for _ in range(SAMPLES):
-        built.get_configuration(tuple(1 - draw.random() for _ in parameters))
-    found.sample_s = (time.perf_counter() - middle) / SAMPLES
-    return found
-
-
-def _pyatf_rules(space: Definition) -> dict[str, str]:
-    """The text of each parameter's rule: all rules of which it is the last parameter, in the order of the file."""
+def prepare_pyatf(space: Definition) -> list[tuple[str, list[Any], str]]:
+    """Each parameter, its values and the text of its rule: all of which it is the last parameter in the file."""
     names = list(space["params"])
     rules: dict[str, list[str]] = {name: [] for name in names}
     for text in space["constraints"]:
         rules[max(_reads(text, names), key=names.index)].append(text)
-    texts = {}
-    for name in names:
+    prepared = []
+    for name, values in space["params"].items():
         reads = sorted({name}.union(*(_reads(text, names) for text in rules[name])), key=names.index)
         body = " and ".join(f"({text})" for text in rules[name])
-        texts[name] = f"lambda {', '.join(reads)}: {body}" if body else ""
-    return texts
+        prepared.append((name, values, f"lambda {', '.join(reads)}: {body}" if body else ""))
+    return prepared
 
 
 def _reads(text: str, names: Sequence[str]) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)} & set(names)
 
 
-def plain_product(space: Definition) -> Figures:
+def build_pyatf(prepared: list[tuple[str, list[Any], str]]) -> Any:
+    from pyatf.range import Set
+    from pyatf.search_space import SearchSpace
+    from pyatf.tp import TP
+
+    parameters = []
+    for name, values, text in prepared:
+        parameters.append(TP(name, Set(*values), eval(text, dict(FUNCTIONS)) if text else None))
+    return SearchSpace(*parameters, verbosity=0)
+
+
+def sample_pyatf(built: Any) -> None:
+    draw = random.Random(1)
+    for _ in range(SAMPLES):
+        built.get_configuration(tuple([1 - draw.random() for _ in range(built.num_tps)]))
+
+
+def build_product(space: Definition) -> Any:
     if math.prod(map(len, space["params"].values())) > PRODUCT_LIMIT:
         raise TimeoutError
-    found = Figures()
-    began = time.perf_counter()
     body = " and ".join(f"({text})" for text in space["constraints"]) or "True"
     test = eval(f"lambda {', '.join(space['params'])}: {body}", dict(FUNCTIONS))
-    listed = [point for point in itertools.product(*space["params"].values()) if test(*point)]
-    found.count, found.count_s = len(listed), time.perf_counter() - began
-    found.list_s = found.count_s
-    middle = time.perf_counter()
+    return [point for point in itertools.product(*space["params"].values()) if test(*point)]
+
+
+def sample_list(listed: list[Any]) -> None:
     random.Random(1).choices(listed, k=SAMPLES)
-    found.sample_s = (time.perf_counter() - middle) / SAMPLES
-    return found
-
-
-@dataclass(frozen=True)
-class Tool:
-    name: str
-    module: str
-    run: Callable[[Definition], Figures]
 
 
 TOOLS = (
-    Tool("winnow", "winnow", winnow),
-    Tool("kernel_tuner", "kernel_tuner", kernel_tuner),
-    Tool("python-constraint2", "constraint", python_constraint),
-    Tool("pyatf", "pyatf", pyatf),
-    Tool("itertools", "itertools", plain_product),
+    Tool(
+        "winnow",
+        "winnow",
+        build_winnow,
+        lambda space: space.count(),
+        lambda space: space.sample(SAMPLES, seed=1),
+        listed=lambda space: list(space.tuples()),
+    ),
+    Tool(
+        "kernel_tuner",
+        "kernel_tuner",
+        build_kernel_tuner,
+        lambda built: built.size,
+        lambda built: built.get_random_sample(min(SAMPLES, built.size)),
+    ),
+    Tool("python-constraint2", "constraint", build_python_constraint, len, sample_list),
+    Tool(
+        "pyatf",
+        "pyatf",
+        build_pyatf,
+        lambda built: built.constrained_size,
+        sample_pyatf,
+        lists=False,
+        prepare=prepare_pyatf,
+    ),
+    Tool("itertools", "itertools", build_product, len, sample_list),
 )
 OURS = TOOLS[0].name
 
