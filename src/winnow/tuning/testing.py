@@ -30,7 +30,8 @@ def assert_tuning_contract(
     For each request: the default is the first production spec; ids are unique and well formed; a spec comes back by
     (id, knobs), by its knobs, by its id under another readable stem, by its pinned request and, if it is a production
     spec, by its id alone; an id with the knobs of another spec is refused. Every mapping of `default_knobs` gives the
-    default, every one of `refused_knobs` is refused. A configuration that `other_requests` accept keeps its key.
+    default, every one of `refused_knobs` is refused. A configuration that `other_requests` accept for the same variant
+    keeps its key.
 
     Returns:
         How much was checked: `requests`, `specs`, `replays`, `portable`.
@@ -139,7 +140,7 @@ def _portable(candidate: Any, other: Any, specs: Iterable[Any]) -> int:
             found = _select(candidate, probe, "auto", tuple(spec.knobs))
         except _REFUSALS:
             continue
-        if tuple(found.knobs) == tuple(spec.knobs):
+        if (found.variant_id, tuple(found.knobs)) == (spec.variant_id, tuple(spec.knobs)):
             assert found.config_key == spec.config_key, f"{spec.tuning_id} changes its key with the request"
             kept += 1
     return kept
