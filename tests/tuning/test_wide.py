@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from random_rules import NAMES, RandomRules
 
 from winnow.errors import Incomplete, InputError
-from winnow.tuning import Rule, TuningSpace, choices, learning, rule, solving, vector, wide
+from winnow.tuning import Rule, TuningSpace, blocks, choices, learning, rule, solving, wide
+from winnow.tuning.batch import Unsuitable
 from winnow.tuning.expression import parse
 from winnow.tuning.machines import explored
 from winnow.tuning.partial import partial
@@ -54,11 +55,11 @@ def test_arrays_give_what_python_gives_or_decline(seed: int) -> None:
         return
     truth = tabulate(expression.function, inputs, sizes, False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector, "_FEWEST_PER_BLOCK", 1)
-        patch.setattr(vector, "_BLOCK", 7)
+        patch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
+        patch.setattr(blocks, "_BLOCK", 7)
         try:
-            found = vector.outcomes(expression.tree, dict(zip(columns, inputs, strict=True)), sizes)
-        except vector.Unsuitable:
+            found = blocks.outcomes(expression.tree, dict(zip(columns, inputs, strict=True)), sizes)
+        except Unsuitable:
             return
     assert found == truth
 
@@ -89,7 +90,7 @@ def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> N
     truth = tabulate(expression.function, list(inputs.values()), sizes, False)
     try:
         machine = partial(expression.tree, inputs, range(len(order)), sizes)
-    except vector.Unsuitable:
+    except Unsuitable:
         return
     found = explored(machine, sizes, 10**9)
     smallest = fold(tuple(range(len(order))), truth, sizes)
@@ -100,7 +101,7 @@ def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> N
 def lane(patch: pytest.MonkeyPatch, name: str) -> None:
     """Send spaces of any size through one of the ways that only large ones would take."""
     patch.setattr(solving, "_SMALL_DIAGRAM", 0)
-    patch.setattr(vector, "_FEWEST_PER_BLOCK", 1)
+    patch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
     patch.setattr(learning, "_WORTH_ARRAYS", 1)
     patch.setattr(learning, "_WORTH_SHRINKING", 1)
     patch.setattr(wide, "_WORTH_PARTIAL", 1 if name == "partial" else 1 << 60)

@@ -5,128 +5,26 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from winnow.tuning.batch import (
+    Batch,
+    Mask,
+    Unsuitable,
+    constant,
+    either,
+    number,
+    refuse_inexact,
+    refuse_unfitting,
+    truths,
+    within,
+)
 from winnow.tuning.expression import FUNCTIONS, power
-from winnow.tuning.relation import NO, RAISED, YES
 
-_INT_LIMIT = 1 << 62
-_FLOAT_LIMIT = 1 << 53
-_BLOCK = 1 << 18
-_FEWEST_PER_BLOCK = 1 << 10
 _MOST_MAPPED = 1 << 16
-
-Mask = Any
-"""Where an evaluation raises: None for nowhere, True for everywhere, or a boolean array."""
-
-
-class Unsuitable(Exception):
-    """Arrays of machine numbers could give another answer than Python here."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """The values of an expression for many choices: a Python scalar for all of them, or an array.
-
-    Arrays are bool, int64 or float64 and lie within `low` and `high`.
-    """
-
-    value: Any
-    low: Any = None
-    high: Any = None
-    raised: Mask = None
-
-    @property
-    def scalar(self) -> bool:
-        return not isinstance(self.value, np.ndarray)
-
-    @property
-    def numeric(self) -> bool:
-        return not self.scalar or isinstance(self.value, bool | int | float)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all values are integers or truths by type."""
-        return (
-            self.value.dtype != np.float64 if isinstance(self.value, np.ndarray) else not isinstance(self.value, float)
-        )
-
-    def truth(self) -> Any:
-        if self.scalar:
-            return bool(self.value)
-        return self.value if self.value.dtype == np.bool_ else self.value != 0
-
-
-def constant(value: Any) -> Batch:
-    """One value for all choices."""
-    numeric = isinstance(value, bool | int | float)
-    return Batch(value, value if numeric else None, value if numeric else None)
-
-
-def _truths(value: Any, raised: Mask) -> Batch:
-    low, high = (value, value) if isinstance(value, bool) else (0, 1)
-    return Batch(value, low, high, raised)
-
-
-def column(values: Sequence[Any]) -> np.ndarray[Any, Any] | None:
-    """The values of an axis as an array, or None where they are not all numbers that an array holds exactly."""
-    kinds = set(map(type, values))
-    largest = max((abs(v) for v in values if isinstance(v, bool | int)), default=0)
-    if kinds <= {bool, int} and largest < _INT_LIMIT:
-        return np.array([int(v) for v in values], dtype=np.int64)
-    if kinds <= {bool, int, float} and largest < _FLOAT_LIMIT:
-        return np.array([float(v) for v in values], dtype=np.float64)
-    return None
-
-
-def outcomes(tree: ast.expr, inputs: Mapping[str, tuple[int, Sequence[Any]]], sizes: Sequence[int]) -> bytes:
-    """The outcomes of an expression over the product of `sizes`, the last axis running fastest: 0, 1, 2 = raised.
-
-    `inputs` has for each name the position of the axis that it follows (-1: a constant) and its values.
-
-    Raises:
-        Unsuitable: the expression has to be evaluated by Python, choice by choice.
-    """
-    arrays = {name: column(values) for name, (at, values) in inputs.items() if at >= 0}
-    looped = {inputs[name][0] for name, array in arrays.items() if array is None}
-    pieces, block = _pieces(sizes, looped)
-    if block < _FEWEST_PER_BLOCK:
-        raise Unsuitable("too few choices at once")
-    fixed = {name: constant(values[0]) for name, (at, values) in inputs.items() if at < 0}
-    out = np.empty(tuple(sizes), dtype=np.uint8)
-    for where in product(*pieces):
-        env = dict(fixed)
-        for name, (at, values) in inputs.items():
-            if at in looped:
-                env[name] = constant(values[where[at].start])
-            elif at >= 0:
-                env[name] = _along(arrays[name], where[at], at, len(sizes))
-        result = evaluate(tree, env)
-        found = np.where(result.truth(), YES, NO)
-        out[where] = found if result.raised is None else np.where(result.raised, RAISED, found)
-    return out.tobytes()
-
-
-def _pieces(sizes: Sequence[int], looped: Container[int]) -> tuple[list[list[slice]], int]:
-    """For every axis the slices in which it is taken, so that blocks have a good size, which is returned as well."""
-    pieces: list[list[slice]] = [[] for _ in sizes]
-    block = 1
-    for at in range(len(sizes) - 1, -1, -1):
-        step = 1 if at in looped else max(1, min(sizes[at], _BLOCK // block))
-        pieces[at] = [slice(low, low + step) for low in range(0, sizes[at], step)]
-        block *= step
-    return pieces, block
-
-
-def _along(array: Any, part: slice, at: int, axes: int) -> Batch:
-    shape = [1] * axes
-    shape[at] = -1
-    return Batch(array[part].reshape(shape), array.min().item(), array.max().item())
 
 
 def evaluate(tree: ast.expr, env: Mapping[str, Batch]) -> Batch:
@@ -139,55 +37,8 @@ def _run(node: ast.expr, env: Mapping[str, Batch]) -> Batch:
     return _VISITORS[type(node)](node, env)
 
 
-def _either(*masks: Mask) -> Mask:
-    found = [mask for mask in masks if mask is not None and mask is not False]
-    if not found:
-        return None
-    if any(mask is True for mask in found):
-        return True
-    result = found[0]
-    for mask in found[1:]:
-        result = result | mask
-    return result
-
-
-def _within(mask: Mask, reached: Any) -> Mask:
-    """The part of a mask that evaluation really reaches."""
-    if mask is None or reached is False:
-        return None
-    if reached is True:
-        return mask
-    return reached if mask is True else mask & reached
-
-
-def _number(batch: Batch) -> Batch:
-    if not batch.numeric:
-        raise Unsuitable("arithmetic with something that is no number")
-    if batch.scalar and batch.whole and abs(batch.value) >= _INT_LIMIT:
-        raise Unsuitable("an integer beyond 64 bits")
-    if not batch.scalar and batch.value.dtype == np.bool_:
-        return Batch(batch.value.astype(np.int64), 0, 1, batch.raised)
-    return batch
-
-
-def _fitting(low: Any, high: Any, whole: bool) -> None:
-    """Refuse a result that might not fit."""
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise Unsuitable("may not be finite")
-    if whole and max(abs(low), abs(high)) >= _INT_LIMIT:
-        raise Unsuitable("may exceed 64 bits")
-
-
-def _meet(left: Batch, right: Batch, *, limit_whole: bool = False) -> None:
-    """Refuse to mix integers with floats (or to divide them) where a float cannot hold them."""
-    if limit_whole or left.whole != right.whole:
-        for side in (left, right):
-            if side.whole and max(abs(side.low), abs(side.high)) >= _FLOAT_LIMIT:
-                raise Unsuitable("integers beyond the exact range of floats")
-
-
 def _scalars(function: Callable[..., Any], *operands: Batch) -> Batch:
-    raised = _either(*[operand.raised for operand in operands])
+    raised = either(*[operand.raised for operand in operands])
     try:
         value = constant(function(*[operand.value for operand in operands]))
     except (ArithmeticError, TypeError, ValueError):
@@ -205,26 +56,26 @@ def _arithmetic(node: ast.BinOp, env: Mapping[str, Batch]) -> Batch:
     kind = type(node.op)
     if left.scalar and right.scalar:
         return _scalars(_PYTHON[kind], left, right)
-    left, right = _number(left), _number(right)
-    raised = _either(left.raised, right.raised)
+    left, right = number(left), number(right)
+    raised = either(left.raised, right.raised)
     if kind in (ast.Div, ast.FloorDiv, ast.Mod):
         return _division(kind, left, right, raised)
-    _meet(left, right)
+    refuse_inexact(left, right)
     if kind is ast.Pow:
         return _powers(left, right, raised)
     low, high = _corners(_PYTHON[kind], left, right)
-    _fitting(low, high, left.whole and right.whole)
+    refuse_unfitting(low, high, left.whole and right.whole)
     return Batch(_PYTHON[kind](left.value, right.value), low, high, raised)
 
 
 def _division(kind: type[ast.operator], left: Batch, right: Batch, raised: Mask) -> Batch:
-    _meet(left, right, limit_whole=kind is ast.Div)
+    refuse_inexact(left, right, limit_whole=kind is ast.Div)
     low, high = right.low, right.high
     if low <= 0 <= high:
         if right.scalar:
             return Batch(0, 0, 0, True)
         zero = right.value == 0
-        raised = _either(raised, zero)
+        raised = either(raised, zero)
         right = Batch(np.where(zero, 1, right.value), min(low, 1), max(high, 1))
     value = _PYTHON[kind](left.value, right.value)
     if kind is ast.Mod:
@@ -232,7 +83,7 @@ def _division(kind: type[ast.operator], left: Batch, right: Batch, raised: Mask)
         return Batch(value, -reach if low < 0 else 0, reach if high > 0 else 0, raised)
     smallest = 1 if right.whole else float(np.min(np.abs(right.value)))
     reach = max(abs(left.low), abs(left.high)) / smallest + 1
-    _fitting(-reach, reach, left.whole and right.whole)
+    refuse_unfitting(-reach, reach, left.whole and right.whole)
     return Batch(value, 0 if left.low >= 0 and right.low > 0 else -reach, reach, raised)
 
 
@@ -240,7 +91,7 @@ def _powers(base: Batch, exponent: Batch, raised: Mask) -> Batch:
     if not (base.whole and exponent.whole) or exponent.low < 0 or exponent.high > 64:
         raise Unsuitable("a power that is not of small integers")
     reach = max(abs(base.low), abs(base.high), 1) ** exponent.high
-    _fitting(-reach, reach, True)
+    refuse_unfitting(-reach, reach, True)
     value = np.power(np.asarray(base.value, np.int64), np.asarray(exponent.value, np.int64))
     return Batch(value, 0 if base.low >= 0 else -reach, reach, raised)
 
@@ -262,10 +113,10 @@ def _compare(node: ast.Compare, env: Mapping[str, Batch]) -> Batch:
             step, step_raised = _compare_two(type(comparison), left, right), right.raised
             if step is None:
                 step, step_raised = False, True
-        raised = _either(raised, _within(step_raised, truth))
+        raised = either(raised, within(step_raised, truth))
         truth = step if truth is True else truth & step
         left = right
-    return _truths(truth, raised)
+    return truths(truth, raised)
 
 
 def _compare_two(kind: type[ast.cmpop], left: Batch, right: Batch) -> Any:
@@ -280,8 +131,8 @@ def _compare_two(kind: type[ast.cmpop], left: Batch, right: Batch) -> Any:
             if not (side.value is None or isinstance(side.value, str)):
                 raise Unsuitable("a comparison with something that is no scalar")
             return kind is ast.NotEq if kind in (ast.Eq, ast.NotEq) else None
-    left, right = _number(left), _number(right)
-    _meet(left, right)
+    left, right = number(left), number(right)
+    refuse_inexact(left, right)
     return _PYTHON[kind](left.value, right.value)
 
 
@@ -292,7 +143,7 @@ def _membership(left: Batch, target: ast.expr, env: Mapping[str, Batch]) -> tupl
     raised: Mask = None
     for element in target.elts:
         item = _run(element, env)
-        raised = _either(raised, item.raised)
+        raised = either(raised, item.raised)
         truth = truth | _compare_two(ast.Eq, left, item)
     return truth, raised
 
@@ -305,7 +156,7 @@ def _logic(node: ast.BoolOp, env: Mapping[str, Batch]) -> Batch:
         if reached is False:
             continue
         after = _run(following, env)
-        raised = _either(result.raised, _within(after.raised, reached))
+        raised = either(result.raised, within(after.raised, reached))
         result = _choose(reached, after, result, raised)
     return result
 
@@ -323,8 +174,8 @@ def _choose(where: Any, yes: Batch, no: Batch, raised: Mask) -> Batch:
         raise Unsuitable("a choice between things that are no numbers")
     both_truths = all(np.asarray(side.value).dtype == np.bool_ for side in (yes, no))
     if not both_truths:
-        yes, no = _number(yes), _number(no)
-        _meet(yes, no)
+        yes, no = number(yes), number(no)
+        refuse_inexact(yes, no)
     return Batch(np.where(where, yes.value, no.value), min(yes.low, no.low), max(yes.high, no.high), raised)
 
 
@@ -333,19 +184,19 @@ def _conditional(node: ast.IfExp, env: Mapping[str, Batch]) -> Batch:
     where = test.truth()
     if isinstance(where, bool):
         taken = _run(node.body if where else node.orelse, env)
-        return Batch(taken.value, taken.low, taken.high, _either(test.raised, taken.raised))
+        return Batch(taken.value, taken.low, taken.high, either(test.raised, taken.raised))
     yes, no = _run(node.body, env), _run(node.orelse, env)
-    raised = _either(test.raised, _within(yes.raised, where), _within(no.raised, _not(where)))
+    raised = either(test.raised, within(yes.raised, where), within(no.raised, _not(where)))
     return _choose(where, yes, no, raised)
 
 
 def _sign(node: ast.UnaryOp, env: Mapping[str, Batch]) -> Batch:
     operand = _run(node.operand, env)
     if isinstance(node.op, ast.Not):
-        return _truths(_not(operand.truth()), operand.raised)
+        return truths(_not(operand.truth()), operand.raised)
     if operand.scalar:
         return _scalars(operator.neg if isinstance(node.op, ast.USub) else operator.pos, operand)
-    operand = _number(operand)
+    operand = number(operand)
     if isinstance(node.op, ast.UAdd):
         return operand
     return Batch(-operand.value, -operand.high, -operand.low, operand.raised)
@@ -357,7 +208,7 @@ def _call(node: ast.Call, env: Mapping[str, Batch]) -> Batch:
     operands = [_run(argument, env) for argument in listed]
     if all(operand.scalar for operand in operands):
         return _scalars(FUNCTIONS[name], *operands)
-    operands = [_number(operand) for operand in operands]
+    operands = [number(operand) for operand in operands]
     if name in ("min", "max"):
         return _extreme(name, operands)
     (operand,) = operands
@@ -367,8 +218,7 @@ def _call(node: ast.Call, env: Mapping[str, Batch]) -> Batch:
         return _mapped(math.log2, operand)
     if operand.whole:
         return operand
-    if max(abs(operand.low), abs(operand.high)) >= _FLOAT_LIMIT:
-        raise Unsuitable("rounding beyond the exact range of floats")
+    refuse_unfitting(operand.low, operand.high, True)
     rounded = np.ceil(operand.value) if name == "ceil" else np.floor(operand.value)
     return Batch(rounded.astype(np.int64), math.floor(operand.low), math.ceil(operand.high), operand.raised)
 
@@ -376,14 +226,14 @@ def _call(node: ast.Call, env: Mapping[str, Batch]) -> Batch:
 def _extreme(name: str, operands: Sequence[Batch]) -> Batch:
     result = operands[0]
     for operand in operands[1:]:
-        _meet(result, operand)
-        _fitting(min(result.low, operand.low), max(result.high, operand.high), False)
+        refuse_inexact(result, operand)
+        refuse_unfitting(min(result.low, operand.low), max(result.high, operand.high), False)
         pick, of_bounds = (np.minimum, min) if name == "min" else (np.maximum, max)
         result = Batch(
             pick(result.value, operand.value),
             of_bounds(result.low, operand.low),
             of_bounds(result.high, operand.high),
-            _either(result.raised, operand.raised),
+            either(result.raised, operand.raised),
         )
     return result
 
@@ -401,7 +251,7 @@ def _mapped(function: Callable[[Any], float], operand: Batch) -> Batch:
         except ValueError:
             raising[i] = True
     places = places.reshape(operand.value.shape)
-    raised = _either(operand.raised, raising[places]) if raising.any() else operand.raised
+    raised = either(operand.raised, raising[places]) if raising.any() else operand.raised
     return Batch(found[places], float(found.min()), float(found.max()), raised)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from winnow.tuning.batch import Unsuitable
+from winnow.tuning.blocks import outcomes
 from winnow.tuning.growth import OverBudget
 from winnow.tuning.learning import STEPS_PER_CALL, Bound
 from winnow.tuning.machines import Deferred, explored
 from winnow.tuning.partial import Partial, partial
 from winnow.tuning.relation import Relation, fold, outcome
-from winnow.tuning.vector import Unsuitable, outcomes
 
 _WORTH_PARTIAL = 1 << 18
 
