@@ -194,7 +194,7 @@ def test_the_same_kernel_again_is_left_out_with_a_note(tmp_path: Path, winnow, m
         ),
         (
             {"kernels": [kernel("a")], "arch": "gfx94"},
-            's.yaml:12: packs[0].arch[0]: unknown architecture "gfx94"\n  cure: did you mean "gfx942"?',
+            's.yaml:12: packs[0].arch[0]: unknown arch "gfx94" (did you mean "gfx942"?)',
         ),
         (
             {"kernels": [kernel("a").replace("kind: rocke", "kind: hiprtc_file")]},

@@ -102,6 +102,8 @@ def _checked(document: Document) -> LoadedSelection:
     for i, pack in enumerate(selection.packs):
         for j, arch in enumerate(pack.arch):
             problem_of_name = arch_problem(arch)
+            if problem_of_name is None and arch in pack.arch[:j]:
+                problem_of_name = f'arch "{arch}" is listed twice'
             if problem_of_name is not None:
                 raise InputError(problem_of_name, place=document.place("packs", i, "arch", j))
     names = [pack.name for pack in selection.packs]

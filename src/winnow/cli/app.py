@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import typer
-
 from winnow import __version__
 from winnow.errors import WinnowError, nearest
 
@@ -36,7 +34,11 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code: 0 done, 1 refused, 2 unusable, 3 incomplete, 130 interrupted."""
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    try:
+        code = run(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:  # before the command itself began
+        code = 130
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -51,6 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     if name not in COMMANDS:
         print(f'winnow: no command "{name}"\n  cure: {nearest(name, COMMANDS)}', file=sys.stderr)
         return 2
+    import typer
+
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     command = importlib.import_module(f"winnow.cli.{name}").command
     summary = COMMANDS[name]
@@ -67,7 +71,7 @@ def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
-        raise typer.Exit(_exit_code(lambda: command(*arguments, **options)))
+        sys.exit(_exit_code(lambda: command(*arguments, **options)))
 
     return wrapped
 
@@ -75,7 +79,8 @@ def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
 def _exit_code(call: Callable[[], int]) -> int:
     try:
         code = call()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except WinnowError as error:
         print(f"winnow: {error}", file=sys.stderr)
@@ -87,6 +92,10 @@ def _exit_code(call: Callable[[], int]) -> int:
         # The reader went away; anything still in the buffer has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        where = error.filename or "output"
+        print(f"winnow: {where}: {error.strerror or error}\n  cure: make room, or allow writing there", file=sys.stderr)
+        return 2
 
 
 def _help() -> str:

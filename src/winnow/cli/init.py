@@ -8,18 +8,25 @@ from typing import Annotated
 import typer
 
 from winnow.catalog.engine_dir import EngineDir
+from winnow.cli.console import print_json
 from winnow.cli.generate import write_catalog
+from winnow.cli.options import JsonOption
 from winnow.engines import copy_engine
 
 
 def command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the engine goes.")],
     source: Annotated[str, typer.Option("--from", help="The built-in engine to copy.")] = "gemm_cpu",
+    as_json: JsonOption = False,
 ) -> int:
-    copied = copy_engine(source, directory)
-    print(f"{directory}: {copied} files of {source}")
+    copied, kernels = copy_engine(source, directory), 0
     engine = EngineDir(directory / "engine.yaml")
     if engine.selection_file.is_file():
         _, kernels = write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
+    if as_json:
+        print_json({"directory": str(directory), "engine": source, "files": copied, "kernels": kernels})
+        return 0
+    print(f"{directory}: {copied} files of {source}")
+    if kernels:
         print(f"{engine.catalog}: {kernels} kernels of its selection")
     return 0

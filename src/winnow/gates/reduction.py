@@ -9,13 +9,17 @@ from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.generate import generate
 from winnow.catalog.selection import load_selection
 from winnow.catalog.tree import read_catalog
-from winnow.errors import Incomplete
+from winnow.errors import Incomplete, Place
 from winnow.gates.regeneration import differences
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.graphs.model import graph_id
+from winnow.graphs.reader import read_corpus
+from winnow.pack.verify import open_shard, shards_of
 from winnow.reduce.evidence import Evidence, load_evidence
 from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import graph_noise
 from winnow.reduce.policy import must_keep
+from winnow.strict import load_json
 
 
 def check(engine: EngineDir, device: str) -> Verdict:
@@ -28,14 +32,54 @@ def check(engine: EngineDir, device: str) -> Verdict:
         evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
     except Incomplete as error:
         return incomplete("reduction", str(error))
-    reduced = expand(load_selection(file))
+    stale = _stale(engine, evidence)
+    if stale is not None:
+        return incomplete("reduction", f"{stale}: run `winnow pack` and `winnow sweep`, then `winnow reduce`")
+    reduced, selected = expand(load_selection(file)), expand(engine.selection)
+    measured = {kernel.name for kernel in evidence.kernels}
     findings = [
-        *_strangers(reduced, expand(engine.selection)),
+        *_strangers(reduced, selected),
+        *_lost(reduced, selected, measured),
+        *_undecided(engine, reduced),
         *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
         *_outside(engine, evidence, {kernel.name for kernel in reduced}),
     ]
     summary = f"{len(reduced)} kernels keep {len(evidence.graphs)} graphs within their epsilon"
     return judged("reduction", summary if not findings else f"{len(reduced)} kernels", findings)
+
+
+def _stale(engine: EngineDir, evidence: Evidence) -> str | None:
+    """How the measurements are about something else than what lies here now, or None where they are not."""
+    graphs = {graph_id(graph): graph.name for graph in read_corpus(engine.corpus)}
+    swept = {graph.id: graph.name for graph in evidence.graphs}
+    strange = sorted(name for i, name in {**graphs, **swept}.items() if (i in graphs) != (i in swept))
+    if strange:
+        return f"the sweep was of another corpus ({len(strange)} graphs differ, the first {strange[0]})"
+    if evidence.arch not in shards_of(engine.archive):
+        return None
+    shard = open_shard(engine.archive, evidence.arch)
+    packed = {kernel.name: shard.objects[kernel.id].sha256 for _, kernel in shard.catalog.kernels()}
+    other = [kernel.name for kernel in evidence.kernels if packed.get(kernel.name, kernel.sha256) != kernel.sha256]
+    return f"the sweep was of other objects ({len(other)} differ, the first {other[0]})" if other else None
+
+
+def _lost(reduced: tuple[Kernel, ...], selected: tuple[Kernel, ...], measured: set[str]) -> Iterator[Finding]:
+    kept = {kernel.name for kernel in reduced}
+    for kernel in selected:
+        if kernel.name not in measured and kernel.name not in kept:
+            yield Finding(kernel.name, "is gone from the reduced selection, but nothing was measured for its devices")
+
+
+def _undecided(engine: EngineDir, reduced: tuple[Kernel, ...]) -> Iterator[Finding]:
+    """The decisions that travel with a reduced selection must be about it."""
+    path = engine.reduced / "decisions.json"
+    decisions = load_json(path).data
+    kept = {row["kernel"] for row in decisions["kept"]} if isinstance(decisions, dict) and "kept" in decisions else None
+    if kept is None:
+        yield Finding(path.name, "says nothing about what is kept: run `winnow reduce`", Place(str(path)))
+        return
+    for name in sorted(kept - {kernel.name for kernel in reduced}):
+        yield Finding(name, "is kept by the decisions and not in the reduced selection", Place(str(path)))
 
 
 def _strangers(reduced: tuple[Kernel, ...], selected: tuple[Kernel, ...]) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ def check(engine: EngineDir, device: str) -> Verdict:
     walk = CellWalk(engine.manifest, load_registry(engine.manifest))
     findings = []
     for kernel in kernels:
-        for arch in kernel.arch:
+        for arch in kernel.arch or walk.plan.candidates.arch:
             reason = _refusal(engine, walk, kernel, arch)
             if reason is not None:
                 findings.append(Finding(kernel.name, f"{reason} (arch {arch})", kernel.place))

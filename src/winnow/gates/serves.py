@@ -19,9 +19,9 @@ from winnow.graphs.reader import read_corpus
 
 def check(engine: EngineDir, device_name: str) -> Verdict:
     """Run each graph once with the kernel that the engine chooses, from the archive and from the reduced one."""
-    archives = [path for path in (engine.archive, engine.reduced / "archive") if path.is_dir()]
-    if not archives:
+    if not engine.archive.is_dir():
         return incomplete("serves", f"no archive at {engine.archive}: run `winnow pack` first")
+    archives = [path for path in (engine.archive, engine.reduced / "archive") if path.is_dir()]
     graphs = read_corpus(engine.corpus)
     with open_device(device_name, timeout_s=engine.manifest.manifest.sweep.timeout_seconds) as device:
         findings = [finding for path in archives for finding in _unserved(path, device, graphs)]

@@ -17,7 +17,7 @@ from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
 from winnow.pack.kpack import KpackReader
 from winnow.pack.languages import Compilers, find_compiler
-from winnow.pack.marker import MARKER, check_digest, mismatch, read_marked
+from winnow.pack.marker import check_digest, mismatch, read_marked
 from winnow.pack.sidecar import SidecarEntry, find_sidecar, read_sidecar
 from winnow.pack.survivors import admitted_target
 from winnow.strict import Document, StrictModel, validate
@@ -77,8 +77,8 @@ class _Wanted:
 
 
 def shards_of(root: Path) -> tuple[str, ...]:
-    """The architectures whose finished shards lie below `root`."""
-    return tuple(sorted(path.parent.name for path in root.glob(f"[!.]*/{MARKER}")))
+    """The architectures that have a folder below `root`; opening one says whether it is a finished shard."""
+    return tuple(sorted(path.name for path in root.glob("[!.]*") if path.is_dir()))
 
 
 def open_shard(root: Path, arch: str, *, compilers: Compilers | None = None) -> Shard:
