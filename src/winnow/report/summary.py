@@ -30,7 +30,7 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """(what, figure, remark) for a table."""
-        counts, scores, guessed = self.ledger.counts, self.result.scores.chosen, self.result.scores.guessed
+        counts, scores = self.ledger.counts, self.result.scores.chosen
         tried = counts["served"] + counts["failed"] + counts["unchecked"]
         others = len(self.result.unjudged)
         generic = f"and {others} generic ones, which also serve other devices" if others else ""
@@ -52,11 +52,25 @@ class Summary:
             ),
             ("retained performance, time-weighted", f"{scores.time_weighted:.4f}", ""),
             ("retained performance, worst graph", f"{scores.worst:.4f}", scores.worst_graph),
-            *(
-                []
-                if guessed is None
-                else [("as the engine itself ranks them", f"{guessed.geomean:.4f}", "unmeasured guess")]
-            ),
+            *self._guess(),
+            *self._noise(),
+        ]
+
+    def _guess(self) -> list[tuple[str, str, str]]:
+        guessed = self.result.scores.guessed
+        return (
+            []
+            if guessed is None
+            else [("as the engine itself ranks them", f"{guessed.geomean:.4f}", "unmeasured guess")]
+        )
+
+    def _noise(self) -> list[tuple[str, str, str]]:
+        noisy = [graph.graph for graph in self.result.graphs if not graph.resolved]
+        if not noisy:
+            return []
+        figure = f"{len(noisy)} of {len(self.result.graphs)}"
+        return [
+            ("graphs too noisy to resolve", figure, "A/A arms differ by more than the ceiling: sweep in a quieter hour")
         ]
 
     def as_dict(self) -> dict[str, Any]:
