@@ -26,6 +26,7 @@ import itertools
 import json
 import math
 import multiprocessing
+import os
 import random
 import resource
 import signal
@@ -238,6 +239,7 @@ def alone(tool: Tool, space: Definition, limit_s: int, memory_mb: int) -> tuple[
 
 
 def _child(tool: Tool, space: Definition, limit_s: int, memory_mb: int, pipe: Any) -> None:
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends: what runs out of memory says so often
     resource.setrlimit(resource.RLIMIT_AS, (memory_mb << 20, memory_mb << 20))
     signal.signal(signal.SIGALRM, _out_of_time)
     signal.alarm(limit_s)

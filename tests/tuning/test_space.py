@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -325,3 +326,12 @@ def test_a_space_that_is_not_well_defined_is_refused(build: Any, message: str) -
     with pytest.raises(InputError) as caught:
         build()
     assert str(caught.value) == message
+
+
+def test_the_example_of_the_documentation_says_what_it_gives() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text()
+    names: dict[str, Any] = {}
+    exec(text.split("```python\n")[1].split("```")[0], names)
+    space = names["space"]
+    assert f"space.count()                       # {space.count()}\n" in text
+    assert f'space.marginals()["stages"]         # {space.marginals()["stages"]}\n' in text
