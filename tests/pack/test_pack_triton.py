@@ -200,7 +200,7 @@ def marker_gone(engine: Path) -> None:
         (metadata_alone, ("archive", "agreement", "resources"), 1),
         (archive_byte, ("archive", "agreement", "resources"), 1),
         (sidecar_gone, ("archive", "agreement", "resources"), 1),
-        (marker_gone, ("agreement",), 3),
+        (marker_gone, ("archive", "agreement", "resources"), 1),
     ],
 )
 def test_a_mutation_turns_its_gates_red(

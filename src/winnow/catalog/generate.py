@@ -135,6 +135,9 @@ def _extension(manifest: Manifest) -> dict[str, Any]:
 
 def _contract(header: Header, engine_id: str, kmd_id: str) -> dict[str, Any]:
     part = header.specialization.model_dump(exclude_none=True)
+    if isinstance(header, Manifest):
+        # A knob that a spec may leave to policy is observed as the builder resolves it, not as it was left.
+        part["bindings"] |= {name: {"method": accessor} for name, accessor in header.enumerate.accessors.items()}
     order = ("metadata_fields", "matcher_only_fields", "bindings", "vocabulary")
     return {
         "schema_version": 1,

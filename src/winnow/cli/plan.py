@@ -78,7 +78,9 @@ def _print_lock(path: Path, lock: Lock) -> None:
 
 
 def _print(plan: SpacePlan) -> None:
-    print(f"{plan.total:,} legal variants in the full space")
+    untold = sum(cell.count is None for cell in plan.cells)
+    beside = f", and {untold} cells whose candidates tell no tuning space" if untold else ""
+    print(f"{plan.total:,} legal variants in the full space{beside}")
     rows = [
         (
             cell.arch,
@@ -89,8 +91,10 @@ def _print(plan: SpacePlan) -> None:
         for cell in plan.cells
     ]
     print(table(rows))
-    print("dropping a knob's value would leave")
     values = plan.values()
+    if not values:
+        return
+    print("dropping a knob's value would leave")
     sums: dict[str, int] = {}
     for cell in plan.cells:
         sums[cell.candidate] = sums.get(cell.candidate, 0) + (cell.count or 0)
