@@ -78,12 +78,12 @@ def _constant(node: ast.Constant, env: Ranges) -> Range:
 def _arithmetic(node: ast.BinOp, env: Ranges) -> Range:
     (a, b), (c, d) = value_range(node.left, env), value_range(node.right, env)
     kind = type(node.op)
+    if not _finite(a, b, c, d) or _overflows(kind, _reach(a, b), _reach(c, d)):
+        return _ANYTHING
     if kind is ast.Add:
         return a + c, b + d
     if kind is ast.Sub:
         return a - d, b - c
-    if not _finite(a, b, c, d):
-        return _ANYTHING
     if kind is ast.Mult:
         return _extremes([a * c, a * d, b * c, b * d])
     if kind is ast.Mod:
@@ -92,6 +92,17 @@ def _arithmetic(node: ast.BinOp, env: Ranges) -> Range:
         divide: Callable[[Any, Any], Any] = np.divide if kind is ast.Div else np.floor_divide
         return _extremes([divide(a, c), divide(a, d), divide(b, c), divide(b, d)])
     return _ANYTHING
+
+
+def _reach(low: Any, high: Any) -> Any:
+    """The largest magnitude in a range, as a float, which does not overflow."""
+    return np.maximum(np.abs(np.asarray(low, np.float64)), np.abs(np.asarray(high, np.float64)))
+
+
+def _overflows(kind: type[ast.operator], left: Any, right: Any) -> bool:
+    """Whether a sum, difference or product of such magnitudes may leave 64 bits."""
+    result = left * right if kind is ast.Mult else left + right
+    return bool(np.any(result >= _INT_LIMIT))
 
 
 def _remainder(a: Any, b: Any, c: Any, d: Any) -> Range:

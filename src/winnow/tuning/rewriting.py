@@ -95,6 +95,12 @@ class Rewriter:
             case ast.BinOp(left=left, op=ast.Mod(), right=ast.Constant(value=int(m))) if m > 0:
                 if whole(left, self.floats):
                     return self._cut_remainder(left, m)
+            case ast.Call(func=ast.Name(id="max" | "min") as function, args=[_, _, *_] as args):
+
+                def join(parts: Sequence[ast.expr]) -> ast.expr:
+                    return ast.Call(function, list(parts), []) if len(parts) > 1 else parts[0]
+
+                return self._cut_group(args, join, self._cut, join)
         return rebuilt(node, self._cut)
 
     def _cut_sum(self, parts: Sequence[tuple[int, ast.expr]]) -> ast.expr:
