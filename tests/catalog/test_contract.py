@@ -14,11 +14,11 @@ from engine_files import FOREIGN_MANIFEST, POLICY_MANIFEST, foreign_engine
 from winnow.catalog.author import author, kernels_of
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.enumerate import walk_registry
-from winnow.catalog.expand import expand
+from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.manifest import load_manifest
 from winnow.catalog.selection import parse_selection
 from winnow.cli.enumerate import selection_of
-from winnow.errors import InputError
+from winnow.errors import InputError, Place
 from winnow.gates import registry
 
 
@@ -27,6 +27,9 @@ def walked(tmp_path: Path, text: str, *edits: tuple[str, str]):
         assert old in text
         text = text.replace(old, new)
     return walk_registry(load_manifest(foreign_engine(tmp_path, text)))
+
+
+DENSE = Path(__file__).parents[1] / "data" / "hipdnn" / "gfx950_attention_dense.yaml"
 
 
 def refusal(tmp_path: Path, text: str, *edits: tuple[str, str]) -> str:
@@ -283,3 +286,25 @@ def test_a_cell_field_may_be_spelled_otherwise_in_requests(tmp_path: Path):
 )
 def test_a_spelling_that_nothing_has_is_named(tmp_path: Path, edit, message: str):
     assert refusal(tmp_path, POLICY_MANIFEST, edit) == message
+
+
+def test_policy_knobs_that_come_and_go_do_not_break_the_compact_form():
+    part = parse_selection((DENSE).read_text(), "dense.yaml").selection
+    kernels = [
+        Kernel(
+            name=f"k.d{head}_c{int(causal)}_bm{block}",
+            pack="p",
+            arch=("gfx950",),
+            source={"kind": "rocke", "source": "s", "builder": "b"},
+            spec={"head_size": head, **({"causal": causal} if block != 128 else {}), "block_m": block},
+            metadata={"head_size": head, "causal": int(causal), "block_m": block},
+            priority=0,
+            place=Place("x"),
+        )
+        for head in (64, 128)
+        for causal in (True, False)
+        for block in (64, 128, 256)
+    ]
+    text = author(part, kernels, ["head_size"], policy_knobs=["causal"])
+    assert text.count("  - name: ") == 1
+    assert "policy_knobs: [causal]" in text

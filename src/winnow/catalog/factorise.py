@@ -13,6 +13,8 @@ from winnow.identity import canonical_json
 
 Record = dict[str, Any]
 
+_ABSENT = object()
+
 
 def factorise(
     kernels: Sequence[Kernel],
@@ -41,7 +43,11 @@ def _pack(
         head["discriminator"] = first.discriminator
     shared = _one((dict(k.source), k.priority, list(k.arch)) for k in kernels) and list(first.arch) == arch
     if shared:
-        runs = [list(run) for _, run in groupby(kernels, key=lambda k: (tuple(k.spec), tuple(k.metadata)))]
+
+        def form(kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            return tuple(name for name in kernel.spec if name not in policy_knobs), tuple(kernel.metadata)
+
+        runs = [list(run) for _, run in groupby(kernels, key=form)]
         groups = [_group(run, part, cell_fields, policy_knobs) for run in runs]
         if all(group is not None for group in groups):
             return {**head, "kernel_defaults": {**first.source, "priority": first.priority}, "variants": groups}
@@ -62,12 +68,13 @@ def _plain(kernel: Kernel, arch: list[str]) -> Record:
 def _group(
     kernels: Sequence[Kernel], part: Specialization, cell_fields: Collection[str], policy_knobs: Collection[str]
 ) -> Record | None:
-    order = list(kernels[0].spec)
+    order = _merged([list(kernel.spec) for kernel in kernels])
     values = [{**k.spec, **{f"md_{name}": value for name, value in k.metadata.items()}} for k in kernels]
     template = infer_template([kernel.name for kernel in kernels], values)
     if template is None:
         return None
-    constant = [name for name in order if _one(kernel.spec[name] for kernel in kernels)]
+    whole = [name for name in order if all(name in kernel.spec for kernel in kernels)]
+    constant = [name for name in whole if _one(kernel.spec[name] for kernel in kernels)]
     split = _Split(kernels, part, template)
     knobs = split.best([name for name in order if name not in constant], cell_fields)
     shaped = [name for name in order if name not in constant and name not in knobs]
@@ -87,10 +94,10 @@ def _group(
             names[key] = f"knobs{len(names)}"
             knob_sets[names[key]] = arms
         first = kernels[block[0]]
-        shape = {name: first.spec[name] for name in shaped}
+        shape = {name: first.spec[name] for name in shaped if name in first.spec}
         shape |= {"resolved": {name: first.metadata[name] for name in resolved}} if resolved else {}
         shapes.append({**shape, "knobs": names[key]})
-    policy = [name for name in stated if name in policy_knobs and name not in order]
+    policy = [name for name in stated if name in policy_knobs and name not in whole]
     return {
         "name": template.text,
         "metadata": list(kernels[0].metadata),
@@ -136,7 +143,10 @@ class _Split:
         if cell_fields:
             return [name for name in varying if name not in cell_fields]
         specs = [kernel.spec for kernel in self.kernels]
-        changes = {name: sum(_differ(a[name], b[name]) for a, b in pairwise(specs)) for name in varying}
+        changes = {
+            name: sum(_differ(a.get(name, _ABSENT), b.get(name, _ABSENT)) for a, b in pairwise(specs))
+            for name in varying
+        }
         fastest = sorted(varying, key=lambda name: -changes[name])
         return min((fastest[:n] for n in range(len(fastest) + 1)), key=lambda knobs: (self._lines(knobs), len(knobs)))
 
@@ -144,6 +154,20 @@ class _Split:
         blocks = self.blocks(knobs)
         sets = {canonical_json(arms): len(arms) for arms in (self.arms(b, knobs, self.stated) for b in blocks)}
         return len(blocks) + len(sets) + sum(sets.values())
+
+
+def _merged(orders: Sequence[Sequence[str]]) -> list[str]:
+    """One order of all fields, in which each kernel's own order stands where a knob left to policy is missing."""
+    merged: list[str] = []
+    for order in orders:
+        at = 0
+        for name in order:
+            if name in merged:
+                at = merged.index(name) + 1
+            else:
+                merged.insert(at, name)
+                at += 1
+    return merged
 
 
 def _follows(kernel: Kernel, name: str, part: Specialization) -> bool:

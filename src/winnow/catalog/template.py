@@ -65,6 +65,8 @@ def _piece(texts: Sequence[str], values: Sequence[Mapping[str, Any]]) -> str | N
     if all(text == first for text in texts):
         return first.replace("{", "{{").replace("}", "}}")
     for field, value in values[0].items():
+        if not all(field in own for own in values):
+            continue
         token = shown(value)
         at = first.rfind(token) if token else -1
         if at < 0:
