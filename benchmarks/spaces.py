@@ -336,6 +336,8 @@ def main() -> int:
     options = parser.parse_args()
     files = options.files or sorted((Path(__file__).parent / "spaces").glob("*.json"))
     tools = [tool for tool in TOOLS if importlib.util.find_spec(tool.module)]
+    if TOOLS[0] not in tools:
+        parser.error("Winnow is not installed for this Python: pip install -e '.[bench]'")
     for tool in tools:
         tool.run({"params": {"a": [*range(100)], "b": [*range(100)]}, "constraints": ["a <= b"]})
     warnings.simplefilter("ignore")
