@@ -102,9 +102,9 @@ def lane(patch: pytest.MonkeyPatch, name: str) -> None:
     """Send spaces of any size through one of the ways that only large ones would take."""
     patch.setattr(solving, "_SMALL_DIAGRAM", 0)
     patch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
-    patch.setattr(learning, "_WORTH_ARRAYS", 1)
+    patch.setattr(learning, "_WORTH_ARRAYS", 2)
     patch.setattr(learning, "_WORTH_SHRINKING", 1)
-    patch.setattr(wide, "_WORTH_PARTIAL", 1 if name == "partial" else 1 << 60)
+    patch.setattr(wide, "_WORTH_PARTIAL", 2 if name == "partial" else 1 << 60)
     if name == "machines":
         tabulated = learning._tabulated
         patch.setattr(
