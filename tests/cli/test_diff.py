@@ -90,12 +90,10 @@ def test_a_default_that_is_written_out_is_no_difference_to_strict_spec(tmp_path:
     assert winnow("enumerate", "-m", path)[0] == 0
     ours, theirs = tmp_path / "selection.yaml", tmp_path / "theirs.yaml"
     text = ours.read_text()
-    assert "spec_order: [dtype, block]" in text
-    theirs.write_text(
-        text.replace("spec_order: [dtype, block]", "spec_order: [dtype, block, persistent]", 1).replace(
-            "spec_defaults:\n      dtype: fp32\n", "spec_defaults:\n      dtype: fp32\n      persistent: null\n", 1
-        )
-    )
+    assert "spec_order: [dtype, block, persistent]" in text
+    defaults = "spec_defaults:\n      dtype: fp32\n"
+    assert defaults in text
+    theirs.write_text(text.replace(defaults, defaults + "      persistent: null\n", 1))
     code, out, _ = winnow("diff", ours, theirs)
     assert code == 1
     assert '    spec.persistent: "(not stated)" → null\n' in out
