@@ -11,6 +11,7 @@ from winnow.catalog.cells import load_registry
 from winnow.catalog.descriptors import Kdp, Ukd
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.tree import Catalog, read_catalog
+from winnow.compilers.triton_types import NULL_POINTERS
 from winnow.engine.extension import Behaviour, behaviour
 from winnow.errors import InputError, Place
 from winnow.families.adapter import Declined, Problem
@@ -162,7 +163,10 @@ class _Surface:
             return f"{type(error).__name__}: {error}"
 
     def shipped(self, shard: Path) -> Iterator[Finding]:
-        """Packed objects take the arguments of the candidate that their authored kernel is of, in its order."""
+        """Packed objects take the arguments of the candidate that their authored kernel is of, in its order.
+
+        Pointers that a compiler adds, and that a launcher passes as null, are no candidate's.
+        """
         authored = {kernel.name: kernel for _, kernel in self.catalog.kernels()}
         for _, kernel in read_catalog(shard).kernels():
             own = authored.get(kernel.name)
@@ -173,7 +177,8 @@ class _Surface:
                 expected = [parameter.name for parameter in candidate.signature(self.hydrated(own).spec)]
             except InputError:
                 continue
-            found = [argument.get("name", "") for argument in kernel.kernel_source.get("signature", ())]
+            names = [argument.get("name", "") for argument in kernel.kernel_source.get("signature", ())]
+            found = [name for name in names if name not in NULL_POINTERS]
             if found != expected:
                 message = f"its object takes {', '.join(found)}; its candidate's signature is {', '.join(expected)}"
                 yield Finding(kernel.name, message, Place(str(shard)))
