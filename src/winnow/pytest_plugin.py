@@ -18,7 +18,7 @@ class GateFailed(Exception):
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("winnow_manifests", "Winnow manifests whose gates are tests (paths from the ini file).", type="paths")
     parser.addini("winnow_gates", "The gates that run (default: all).", type="args")
-    parser.addini("winnow_device", "The device runtime of gates that run kernels.", default="cpu")
+    parser.addini("winnow_device", "The device runtime of gates that run kernels [default: what the archive is for].")
     group = parser.getgroup("winnow")
     group.addoption("--winnow-gates", metavar="GATES", help="Run these gates only, by name, separated by commas.")
 
@@ -86,7 +86,7 @@ class GateTest(pytest.Item):
         from winnow.report.verdicts import text
 
         try:
-            verdicts = run_gates(EngineDir(self.path), [self.name], str(self.config.getini("winnow_device")))
+            verdicts = run_gates(EngineDir(self.path), [self.name], self.config.getini("winnow_device") or None)
         except WinnowError as error:
             raise GateFailed(f"winnow: {error}") from error
         if any(verdict.state != "passed" for verdict in verdicts):

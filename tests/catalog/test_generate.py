@@ -368,8 +368,22 @@ def test_a_selection_of_another_engine_than_the_manifest_is_refused(small_engine
     assert err == (
         f'winnow: {DENSE}:6: engine.name: is for "hipkernel:Gfx950AttentionDense", '
         f'the manifest {manifest} for "winnow:GemmCpu"\n'
-        "  cure: name the engine's own manifest with -m, or start from a directory without one\n"
+        "  cure: name the engine's own manifest with -m, or a directory of its own with -o\n"
     )
+
+
+def test_a_selection_of_another_engine_with_a_directory_of_its_own_needs_no_manifest(
+    small_engine: Path, tmp_path: Path, winnow, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(small_engine)
+    code, out, err = winnow("generate", "--selection", DENSE, "-o", tmp_path / "dense")
+    assert (code, out) == (0, f"{tmp_path}/dense: 840 kernels in 6 files\n")
+    assert err == (
+        'winnow: engine.yaml is for "winnow:GemmCpu", so "hipkernel:Gfx950AttentionDense" is generated without it\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert winnow("generate", "--selection", DENSE, "-o", tmp_path / "alone")[0] == 0
+    assert winnow("diff", tmp_path / "dense", tmp_path / "alone")[0] == 0
 
 
 def test_removals_are_allowed_only_of_a_live_catalog(small_engine: Path, winnow):

@@ -66,10 +66,12 @@ def test_what_changed_is_told_field_by_field(twins: tuple[Path, Path], winnow):
         f"~ {old_name}\n"
         f'    name: "{old_name}" → "other"\n'
         "17 equal, 1 added, 1 removed, 2 changed\n"
+        "changed in: name 1, arch 0, metadata 0, priority 1, source 0, builder 0, spec 1\n"
     )
     told = json.loads(winnow("diff", a / "catalog", b / "catalog", "--json")[1])
     assert told["added"] == ["new"]
     assert told["changed"][0]["fields"] == {"priority": [40, 41], "spec.tile": [64, 8]}
+    assert {part for part, count in told["changed_in"].items() if count} == {"name", "priority", "spec"}
 
 
 def test_subset_accepts_more_and_refuses_less(twins: tuple[Path, Path], winnow):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,28 @@ def test_unknown_gate_is_named(small_engine: Path, winnow):
     code, _, err = winnow("check", "-m", small_engine / "engine.yaml", "regsitry")
     assert code == 2
     assert err == 'winnow: no gate is called "regsitry"\n  cure: did you mean "registry"?\n'
+
+
+def test_without_the_device_that_the_archive_is_for_serving_is_incomplete(
+    small_engine: Path, winnow, monkeypatch: pytest.MonkeyPatch
+):
+    archive = small_engine / "build" / "archive"
+    monkeypatch.setitem(sys.modules, "hip", None)
+    (archive / host_level()).rename(archive / "gfx950")
+    code, out, _ = winnow("check", "-m", small_engine / "engine.yaml", "serves")
+    assert code == 3
+    assert "incomplete  the device hip needs the Python package hip-python" in out
+
+
+def test_without_a_shard_for_this_device_serving_is_incomplete(small_engine: Path, winnow):
+    archive = small_engine / "build" / "archive"
+    (archive / host_level()).rename(archive / "x86-64-generic")
+    code, out, _ = winnow("check", "-m", small_engine / "engine.yaml", "serves")
+    assert code == 3
+    assert f"no shard for {host_level()}, which this machine runs; run `winnow pack --arch {host_level()}`" in out
+
+
+def test_a_runtime_that_nobody_has_is_an_error_not_an_incomplete_gate(small_engine: Path, winnow):
+    code, out, err = winnow("check", "-m", small_engine / "engine.yaml", "serves", "--device", "gpu")
+    assert (code, out) == (2, "")
+    assert err.startswith('winnow: no device runtime "gpu" is installed\n')

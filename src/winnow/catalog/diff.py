@@ -9,6 +9,8 @@ from typing import Any, Literal
 from winnow.identity import canonical_json
 
 MISSING = "(not stated)"
+PARTS = ("name", "arch", "metadata", "priority", "source", "builder", "spec")
+"""What two kernels can differ in; `metadata` and `spec` have fields of their own."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ class Difference:
     changed: tuple[Change, ...]
     equal: int
 
+    @property
+    def changed_in(self) -> Mapping[str, int]:
+        """How many of the changed kernels differ in each of `PARTS`."""
+        touched = [{field.partition(".")[0] for field in change.fields} for change in self.changed]
+        return {part: sum(part in parts for parts in touched) for part in PARTS}
+
     def is_subset(self) -> bool:
         """Whether the first set lies in the second, each of its kernels unchanged."""
         return not self.removed and not self.changed
@@ -72,6 +80,7 @@ class Difference:
                 {"kernel": change.name, "fields": {field: list(pair) for field, pair in change.fields.items()}}
                 for change in self.changed
             ],
+            "changed_in": dict(self.changed_in),
             "equal": self.equal,
         }
 

@@ -18,7 +18,7 @@ from winnow.report.verdicts import FORMS
 def command(
     gates: Annotated[list[str] | None, typer.Argument(metavar="[GATE]...", help="Gates to run [default: all].")] = None,
     manifest: ManifestOption = DEFAULT_MANIFEST,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = None,
     form: Annotated[
         Literal["text", "json", "junit", "github"], typer.Option("--format", help="Form of the answer.")
     ] = "text",

@@ -21,7 +21,7 @@ from winnow.cli.options import DEFAULT_JOBS, DeviceOption, JobsOption, JsonOptio
 from winnow.cli.pack import pack_engine
 from winnow.cli.reduce import reduce_engine
 from winnow.cli.sweep import sweep_engine
-from winnow.devices.find import open_device
+from winnow.devices.find import open_device, runtime_for
 from winnow.engines import copy_engine
 from winnow.files import write_atomic
 from winnow.gates import exit_code, run_gates
@@ -38,7 +38,7 @@ def command(
     engine_name: Annotated[
         str, typer.Option("--engine", help="The built-in engine: gemm_cpu or attention_cpu.")
     ] = "gemm_cpu",
-    device: DeviceOption = "cpu",
+    device: DeviceOption = None,
     jobs: JobsOption = DEFAULT_JOBS,
     budget: Annotated[float, typer.Option(min=10, help="Seconds after which the sweep starts no new round.")] = 150.0,
     as_json: JsonOption = False,
@@ -47,6 +47,7 @@ def command(
     copied = stages.run("init", lambda: copy_engine(engine_name, directory), lambda n: f"{n} files of {engine_name}")
     engine = EngineDir(directory / "engine.yaml")
     manifest = engine.manifest.manifest
+    device = device or runtime_for(manifest.enumerate.candidates.arch)
     with open_device(device, timeout_s=manifest.sweep.timeout_seconds) as runtime:
         arch = runtime.arch
     stages.run("count", lambda: plan_space(engine.manifest), lambda p: f"{p.total:,} legal variants")

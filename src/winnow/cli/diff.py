@@ -47,3 +47,5 @@ def _print(found: Difference) -> None:
         for field, (ours, theirs) in change.fields.items():
             print(f"    {field}: {json.dumps(ours)} → {json.dumps(theirs)}")
     print(f"{found.equal} equal, {len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed")
+    if found.changed:
+        print("changed in: " + ", ".join(f"{part} {count}" for part, count in found.changed_in.items()))

@@ -112,23 +112,27 @@ class _Job:
 def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path | None) -> _Job:
     in_use = None if live is None else read_catalog(live)
     kept = FRESH if in_use is None else keep_ids(in_use)
-    if selection is not None and manifest == DEFAULT_MANIFEST and not manifest.is_file():
+    loaded = None if selection is None else load_selection(selection)
+    nobody_named_it = manifest == DEFAULT_MANIFEST
+    if loaded is not None and nobody_named_it and not manifest.is_file():
         if output is None:
             raise InputError(
                 "no manifest beside the selection says where its catalog is",
                 place=Place(str(selection)),
                 cure="name the directory with -o, or the manifest with -m",
             )
-        loaded = load_selection(selection)
-        return _Job(loaded.selection.header(), None, loaded, output, kept, in_use, None)
+        return _alone(loaded, output, kept, in_use)
     engine = EngineDir(manifest)
-    chosen = engine.selection if selection is None else load_selection(selection)
+    chosen = loaded or engine.selection
     names = engine.manifest.manifest.engine.name, chosen.selection.engine.name
+    if names[0] != names[1] and nobody_named_it and output is not None:
+        print(f'winnow: {manifest} is for "{names[0]}", so "{names[1]}" is generated without it', file=sys.stderr)
+        return _alone(chosen, output, kept, in_use)
     if names[0] != names[1]:
         raise InputError(
             f'is for "{names[1]}", the manifest {manifest} for "{names[0]}"',
             place=chosen.document.place("engine", "name"),
-            cure="name the engine's own manifest with -m, or start from a directory without one",
+            cure="name the engine's own manifest with -m, or a directory of its own with -o",
         )
     return _Job(
         header=engine.manifest.manifest,
@@ -139,6 +143,11 @@ def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path
         live=in_use,
         kept_file=engine.kept_ids_file if output is None else None,
     )
+
+
+def _alone(selection: LoadedSelection, output: Path, kept: KeptIds, in_use: Catalog | None) -> _Job:
+    """A selection whose own header suffices: no manifest is asked."""
+    return _Job(selection.selection.header(), None, selection, output, kept, in_use, None)
 
 
 def write_catalog(

@@ -12,7 +12,9 @@ from winnow.pack.pool import default_jobs
 ManifestOption = Annotated[Path, typer.Option("-m", "--manifest", help="The engine's manifest.", show_default=True)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 JobsOption = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Parallel compile jobs.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="Device runtime.")]
+DeviceOption = Annotated[
+    str | None, typer.Option("--device", help="Device runtime: cpu, cuda or hip [default: what the archive is for].")
+]
 ArchiveOption = Annotated[
     Path | None, typer.Option("--archive", help="Packed tree [default: build/archive beside the manifest].")
 ]

@@ -17,7 +17,7 @@ from winnow.report.page import write_report
 
 def command(
     manifest: ManifestOption = DEFAULT_MANIFEST,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", help="The page [default: build/report.html beside the manifest].")
     ] = None,

@@ -10,25 +10,27 @@ import typer
 from winnow.catalog.engine_dir import EngineDir
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
-from winnow.devices.find import open_device
+from winnow.devices.find import open_device, runtime_for
 from winnow.engine.execution import Execution
 from winnow.engine.load import load_engine
 from winnow.engine.serve import Served, applicable, run_kernel
 from winnow.graphs.reader import read_graph
+from winnow.pack.verify import shards_of
 
 
 def command(
     graph_file: Annotated[Path, typer.Argument(metavar="GRAPH", help="A hipDNN graph as JSON.")],
     archive: ArchiveOption = None,
     manifest: ManifestOption = DEFAULT_MANIFEST,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = None,
     seconds: Annotated[float, typer.Option(min=0.001, help="How long each kernel is timed.")] = 0.2,
     timeout: Annotated[float, typer.Option(min=0.01, help="Time limit of one launch in seconds.")] = 20.0,
     as_json: JsonOption = False,
 ) -> int:
     graph = read_graph(graph_file)
-    with open_device(device, timeout_s=timeout) as runtime:
-        engine = load_engine(archive or EngineDir(manifest).archive, runtime.arch)
+    packed = archive or EngineDir(manifest).archive
+    with open_device(device or runtime_for(shards_of(packed)), timeout_s=timeout) as runtime:
+        engine = load_engine(packed, runtime.arch)
         problem, ranked = applicable(engine, graph)
         with Execution(runtime, engine.adapter, problem, seed=0) as execution:
             served = [

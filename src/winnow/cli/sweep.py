@@ -11,16 +11,17 @@ from winnow.catalog.engine_dir import EngineDir
 from winnow.cli.approval import check_approval, packed_catalogs
 from winnow.cli.console import Progress, print_json, seconds, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
-from winnow.devices.find import open_device
+from winnow.devices.find import open_device, runtime_for
 from winnow.engine.load import load_engine
 from winnow.graphs.reader import read_corpus
+from winnow.pack.verify import shards_of
 from winnow.sweep.session import SweepResult, run_sweep
 
 
 def command(
     archive: ArchiveOption = None,
     manifest: ManifestOption = DEFAULT_MANIFEST,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Directory of graphs [default: corpus beside the manifest].")
     ] = None,
@@ -44,7 +45,7 @@ def command(
 
 def sweep_engine(
     engine: EngineDir,
-    device: str,
+    device: str | None,
     *,
     archive: Path | None = None,
     corpus: Path | None = None,
@@ -55,8 +56,9 @@ def sweep_engine(
     plan = engine.manifest.manifest.sweep
     graphs = read_corpus(corpus or engine.corpus)
     progress = Progress("sweep")
-    with open_device(device, timeout_s=plan.timeout_seconds) as runtime:
-        packed = load_engine(archive or engine.archive, runtime.arch)
+    shards = archive or engine.archive
+    with open_device(device or runtime_for(shards_of(shards)), timeout_s=plan.timeout_seconds) as runtime:
+        packed = load_engine(shards, runtime.arch)
         try:
             return run_sweep(
                 packed,

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
+from typing import Protocol
 
 from winnow.devices.device import Device
 from winnow.errors import InputError, nearest
+from winnow.targets.arches import ARCHES, Runtime
+
+CPU = "cpu"
+_RUNTIMES: Mapping[Runtime, str] = {"cpu": CPU, "amdgpu": "hip", "nvptx": "cuda"}
 
 
-def open_device(name: str, *, timeout_s: float) -> Device:
-    """A device of that runtime; `timeout_s` is the time limit of one launch in seconds.
+class OpenDevice(Protocol):
+    """Opens the device of one runtime; `timeout_s` is the time limit of one launch in seconds."""
+
+    def __call__(self, *, timeout_s: float) -> Device: ...
+
+
+def find_runtime(name: str) -> OpenDevice:
+    """What opens a device of that runtime, and raises InputError where this machine has none.
 
     Raises:
-        InputError: no such runtime is installed, or this machine has no such device.
+        InputError: no such runtime is installed.
     """
     known = {entry.name: entry for entry in entry_points(group="winnow.devices")}
     if name not in known:
         raise InputError(f'no device runtime "{name}" is installed', cure=nearest(name, known))
-    device: Device = known[name].load()(timeout_s=timeout_s)
-    return device
+    opener: OpenDevice = known[name].load()
+    return opener
+
+
+def open_device(name: str, *, timeout_s: float) -> Device:
+    """A device of that runtime.
+
+    Raises:
+        InputError: no such runtime is installed, or this machine has no such device.
+    """
+    return find_runtime(name)(timeout_s=timeout_s)
+
+
+def runtime_for(arches: Sequence[str]) -> str:
+    """The runtime that runs objects of these architectures: the CPU's if one is a CPU, or if none is known."""
+    runtimes = {_RUNTIMES[ARCHES[arch].runtime] for arch in arches if arch in ARCHES}
+    return CPU if CPU in runtimes else min(runtimes, default=CPU)

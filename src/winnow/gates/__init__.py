@@ -41,11 +41,12 @@ _MODAL = frozenset({"agreement"})
 
 
 def run_gates(
-    engine: EngineDir, names: Sequence[str], device: str, *, everything: bool = False, mode: str = "full"
+    engine: EngineDir, names: Sequence[str], device: str | None, *, everything: bool = False, mode: str = "full"
 ) -> list[Verdict]:
     """The verdicts of the gates that are named, or of all of them, in the order of the flow.
 
-    `everything` makes gates judge all of what they judge a sample of; `mode` is that of the gate `agreement`.
+    `device` is the runtime of gates that run kernels; None is the one that the archive is for. `everything` makes gates
+    judge all of what they judge a sample of; `mode` is that of the gate `agreement`.
 
     Raises:
         InputError: no gate of that name, or an artefact that cannot be read.
@@ -65,7 +66,7 @@ def run_gates(
 
 
 def _verdict(
-    name: str, engine: EngineDir, device: str, earlier: Sequence[Verdict], extent: dict[str, object]
+    name: str, engine: EngineDir, device: str | None, earlier: Sequence[Verdict], extent: dict[str, object]
 ) -> Verdict:
     try:
         return _gate(name)(engine, device, **extent)

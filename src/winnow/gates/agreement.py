@@ -17,7 +17,7 @@ from winnow.pack.verify import open_shard, shards_of
 Mode = Literal["full", "structural"]
 
 
-def check(engine: EngineDir, device: str, *, mode: Mode = "full") -> Verdict:
+def check(engine: EngineDir, device: str | None, *, mode: Mode = "full") -> Verdict:
     """Rebuild every record of what was compiled, for which neither builder nor compiler is needed.
 
     `structural` only looks whether each kernel has a record that belongs to it, and says that nothing was compared.

@@ -15,7 +15,7 @@ from winnow.pack.survivors import survivors
 from winnow.pack.verify import Shard, open_shard, shards_of
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Open each shard, which compares every digest, and compare its kernels with the catalog's."""
     if not shards_of(engine.archive):
         return incomplete("archive", f"no archive at {engine.archive}: run `winnow pack` first")

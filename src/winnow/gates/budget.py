@@ -12,7 +12,7 @@ from winnow.graphs.model import graph_id
 from winnow.graphs.reader import read_corpus
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Count the selection's kernels by cell; what was allowed past the budget is said in the summary."""
     kernels = expand(engine.selection)
     meter = meter_selection(engine.manifest, kernels)

@@ -22,7 +22,7 @@ from winnow.pack.hydrate import Authored, check_support, hydrate
 from winnow.pack.verify import shards_of
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Build every spec and read it, without compiling; of packed shards verify the records of what was compiled."""
     findings: list[Finding] = []
     kernels = 0

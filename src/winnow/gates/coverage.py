@@ -11,7 +11,7 @@ from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Ask registry and selection about every graph of the corpus and every shapes file that the manifest names."""
     problems = problems_of(engine)
     if not problems:

@@ -7,7 +7,7 @@ from winnow.catalog.header import Header
 from winnow.gates.verdict import Finding, Verdict, judged
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Each key that both files have must be equal in both."""
     manifest, selection = engine.manifest.manifest, engine.selection.selection
     findings = [

@@ -24,7 +24,7 @@ class _Numbers:
     source: TritonSource
 
 
-def check(engine: EngineDir, device: str, *, everything: bool = False) -> Verdict:
+def check(engine: EngineDir, device: str | None, *, everything: bool = False) -> Verdict:
     """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
 
     A sample is run that holds every tile configuration and every value of what makes a cell, or `everything`.

@@ -25,7 +25,7 @@ _NUMBERS = {"i32": (int, bool), "i64": (int, bool), "f32": (float, int)}
 _ASKED = ("grid", "block", "signature")
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Ask the candidate of every kernel, on sampled requests, and compare with what the descriptors compute."""
     catalog = read_catalog(engine.catalog)
     behaves = behaviour(catalog.ued[1].x_winnow, str(engine.catalog / catalog.ued[0]))

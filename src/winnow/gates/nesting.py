@@ -17,7 +17,7 @@ from winnow.targets.tiers import compete, covers
 _Members = Mapping[str, list[tuple[Kdp, Ukd]]]
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Compare what kernels are compiled from, and of packed shards the objects themselves."""
     (_, full), *reduced = catalogs(engine)
     findings = [*_twins(full)]

@@ -30,7 +30,7 @@ class _Reach:
     refusals: dict[str, Counter[str]] = field(default_factory=dict)
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Match and rank as the engine does, from descriptors and corpus alone, on every device that a kernel names."""
     if not engine.corpus.is_dir():
         return incomplete("reachability", f"no corpus at {engine.corpus}: nothing says what users run")

@@ -22,7 +22,7 @@ from winnow.reduce.policy import must_keep
 from winnow.strict import load_json
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Judge the reduced selection by the measurements, not by what the reducer said of it."""
     file = engine.reduced / "selection.yaml"
     if not file.is_file():

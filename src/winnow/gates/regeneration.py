@@ -14,7 +14,7 @@ from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict, judged
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Generate anew in memory and compare with the files on disk."""
     kernels = expand(engine.selection)
     expected = generate(engine.manifest.manifest, kernels, engine.kept_ids).files()

@@ -13,7 +13,7 @@ from winnow.catalog.project import observed_metadata, plain_spec
 from winnow.gates.verdict import Finding, Verdict, judged
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Ask the registry for each kernel's exact spec on each of its arches, and compare what it answers."""
     kernels = expand(engine.selection)
     walk = CellWalk(engine.manifest, load_registry(engine.manifest))

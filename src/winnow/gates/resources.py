@@ -12,7 +12,7 @@ from winnow.pack.resources import resource_problem
 from winnow.pack.verify import open_shard, shards_of
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Read what every packed object says of itself, and compare."""
     limits = engine.manifest.manifest.pack.stated
     shards = [

@@ -7,25 +7,36 @@ from pathlib import Path
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.devices.device import Device
-from winnow.devices.find import open_device
+from winnow.devices.find import find_runtime, runtime_for
 from winnow.engine.execution import Execution
 from winnow.engine.load import Engine, load_engine
 from winnow.engine.serve import applicable, run_kernel
-from winnow.errors import Refused
+from winnow.errors import InputError, Refused
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
+from winnow.pack.verify import shards_of
 
 
-def check(engine: EngineDir, device_name: str) -> Verdict:
+def check(engine: EngineDir, device_name: str | None) -> Verdict:
     """Run each graph once with the kernel that the engine chooses, from the archive and from the reduced one."""
     if not engine.archive.is_dir():
         return incomplete("serves", f"no archive at {engine.archive}: run `winnow pack` first")
     archives = [path for path in (engine.archive, engine.reduced / "archive") if path.is_dir()]
+    name = device_name or runtime_for(shards_of(engine.archive))
+    opener = find_runtime(name)
     graphs = read_corpus(engine.corpus)
-    with open_device(device_name, timeout_s=engine.manifest.manifest.sweep.timeout_seconds) as device:
+    try:
+        opened = opener(timeout_s=engine.manifest.manifest.sweep.timeout_seconds)
+    except InputError as error:
+        return incomplete("serves", str(error).replace("\n", ";"))
+    with opened as device:
+        for path in archives:
+            if device.arch not in (shards := shards_of(path)):
+                cure = f"run `winnow pack --arch {device.arch}` (shards here: {', '.join(shards) or 'none'})"
+                return incomplete("serves", f"{path}: no shard for {device.arch}, which this machine runs; {cure}")
         findings = [finding for path in archives for finding in _unserved(path, device, graphs)]
-    return judged("serves", f"{len(graphs)} graphs from {len(archives)} archives on {device_name}", findings)
+    return judged("serves", f"{len(graphs)} graphs from {len(archives)} archives on {name}", findings)
 
 
 def _unserved(archive: Path, device: Device, graphs: tuple[Graph, ...]) -> Iterator[Finding]:

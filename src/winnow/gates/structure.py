@@ -16,7 +16,7 @@ from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.targets.tiers import covers
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Read each tree and list all that is wrong in it; a file that is no descriptor at all is an error."""
     trees = [read_tree(root) for root in catalog_roots(engine)]
     findings = [finding for tree in trees for finding in _findings(tree)]

@@ -8,7 +8,7 @@ from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Compare the completed metadata of all kernels of each catalog, whatever pack they are in."""
     findings: list[Finding] = []
     compared = 0

@@ -11,7 +11,7 @@ from winnow.errors import nearest
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 
 
-def check(engine: EngineDir, device: str) -> Verdict:
+def check(engine: EngineDir, device: str | None) -> Verdict:
     """Compare with the family's own words, not with the map that made the spellings: the map may be what is wrong."""
     manifest = engine.manifest.manifest
     if manifest.family not in installed_families():
