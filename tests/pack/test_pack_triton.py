@@ -83,23 +83,6 @@ def test_a_predicate_that_reads_a_field_that_is_not_there_names_builder_field_an
     )
 
 
-def rocke(builder: str) -> Catalog:
-    source = {"kind": "rocke", "source": "pack_triton_kernels.py", "builder": builder}
-    return samples.catalog(samples.kernel("t32", tile=32, source=source, arch=["gfx950"]), arch=["gfx950"])
-
-
-def test_kernels_of_rocke_are_judged_before_their_compiler_is_missed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it reads the field"):
-        pack_arch(rocke("build_hasty"), "gfx950", tmp_path, allowed=ALLOWED, jobs=1)
-    with pytest.raises(InputError) as error:
-        pack_arch(rocke("build_product"), "gfx950", tmp_path, allowed=ALLOWED, jobs=1)
-    assert error.value.exit_code == 2
-    assert str(error.value) == (
-        "kernels of kind rocke are compiled by rocKE itself, which Winnow does not drive\n"
-        "  cure: every check before compiling has passed here; pack them with ROCm's hkp_pack"
-    )
-
-
 def requests(*sizes: int, target: str = "gfx1201") -> list[Request]:
     language = Language(COMPILER, find_triton())
     sources = [product(f"s{size}", 32, options=(("matrix_instr_nonkdim", size),)) for size in sizes]

@@ -36,6 +36,15 @@ class Intermediate:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """What a kernel source was built from: a builder of a module, and the spec object that it was given."""
+
+    module: str
+    builder: str
+    spec: Any
+
+
+@dataclass(frozen=True)
 class Compiler:
     """A language's compiler as a table of functions; registered in the entry-point group `winnow.compilers`."""
 
@@ -52,3 +61,5 @@ class Compiler:
     """(payload, symbol) -> what the object says of itself; raises InputError."""
     intermediate: Intermediate | None = None
     """None where finding out costs as much as compiling."""
+    adopt: Callable[[Any, Recipe], Any] | None = None
+    """(what a builder gave, its recipe) -> kernel source, for builders that do not give one; raises InputError."""

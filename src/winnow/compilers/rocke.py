@@ -1,33 +1,157 @@
-"""Kernel sources of kind `rocke`: judged like all others before compiling, which takes rocKE itself."""
+"""rocKE's kernels to AMD objects, by rocKE itself: its builder, its Python lowering, ROCm's comgr."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import importlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
 from winnow.compilers.amd_object import read_amd_object
 from winnow.compilers.code_object import CodeObject
-from winnow.compilers.compiler import Compiler
+from winnow.compilers.compiler import CompileFailed, Compiler, Recipe
+from winnow.compilers.isolation import Meddling, isolated
 from winnow.errors import InputError
+from winnow.identity import sha256_hex
 from winnow.targets.arches import ARCHES
 
+_MEDDLING = Meddling(prefixes=("ROCKE_", "LLVM_", "AMD_COMGR_"), harmless=("ROCKE_COMGR_LIB",))
+_BACKEND = "python"
+_JUDGED = "every check before compiling has passed here"
+_COMGR = "install ROCm's comgr, or name its library in ROCKE_COMGR_LIB"
 
-def find_rocke() -> NoReturn:
-    """Raises InputError: rocKE's own packer compiles these kernels, Winnow judges them."""
-    raise InputError(
-        "kernels of kind rocke are compiled by rocKE itself, which Winnow does not drive",
-        cure="every check before compiling has passed here; pack them with ROCm's hkp_pack",
-    )
+# comgr is native code: it is asked in a process of its own.
+_PROBE = """
+import json
+from rocke.runtime.comgr import loaded_compiler_info
+info = loaded_compiler_info()
+print(json.dumps(None if info is None else [info.llvm_version, info.comgr_path or info.requested_comgr]))
+"""
 
 
-def _compile(source: Any, target: str, toolchain: Any) -> CodeObject:
-    return find_rocke()
+@dataclass(frozen=True)
+class RockeSource:
+    """A kernel that a rocKE builder makes: the builder runs again in the worker that compiles it.
+
+    `symbol` is the name that the kernel had when it was built here; `package` is the digest of the Python text of the
+    builder's whole top-level package, which may change what it builds.
+    """
+
+    symbol: str
+    module: str
+    builder: str
+    spec: Any
+    package: str
+
+
+@dataclass(frozen=True)
+class RockeToolchain:
+    """An installed rocKE with the comgr that it loads: `package` and `comgr` are digests of their bytes."""
+
+    kind: str
+    version: str
+    package: str
+    comgr: str
+
+
+def find_rocke() -> RockeToolchain:
+    """Raises InputError: rocKE is not installed, or finds no comgr that says which LLVM it is."""
+    try:
+        import rocke
+    except ImportError as error:
+        raise InputError(
+            f"kernels of kind rocke are compiled by rocKE, which is not installed: {error}",
+            cure=f"{_JUDGED}; install ROCm's Python package rocke, or pack them with hkp_pack",
+        ) from error
+    answer = _ask_comgr()
+    if answer is None or answer[0] is None:
+        raise InputError("rocKE finds no comgr that tells its LLVM, so it cannot compile", cure=f"{_JUDGED}; {_COMGR}")
+    llvm, library = answer
+    try:
+        digest = sha256_hex(Path(library).read_bytes())
+    except OSError as error:
+        raise InputError(f"rocKE's comgr {library} cannot be read: {error.strerror}", cure=_COMGR) from error
+    stated = f"{_version()}, LLVM {'.'.join(map(str, llvm))}"
+    return RockeToolchain("rocke", stated, _package_digest(rocke.__name__), digest)
+
+
+def _ask_comgr() -> Any:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
+    asked = subprocess.run([sys.executable, "-P", "-c", _PROBE], env=environment, capture_output=True, text=True)
+    if asked.returncode != 0:
+        said = asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"]
+        raise InputError(f"rocKE cannot be asked for its comgr: {said[-1]}", cure=f"{_JUDGED}; {_COMGR}")
+    return json.loads(asked.stdout.splitlines()[-1])
+
+
+def _version() -> str:
+    try:
+        return version("rocke")
+    except PackageNotFoundError:
+        return "unversioned"
+
+
+def adopt(built: Any, recipe: Recipe) -> RockeSource:
+    """What a builder gave as a source that can be addressed and sent to a worker.
+
+    Raises:
+        InputError: the builder gave something without a kernel's name.
+    """
+    symbol = getattr(built, "name", None)
+    if not isinstance(symbol, str):
+        raise InputError(f"the builder gave a {type(built).__name__}, not a kernel of rocKE with a name")
+    top = recipe.module.partition(".")[0]
+    return RockeSource(symbol, recipe.module, recipe.builder, recipe.spec, _package_digest(top))
+
+
+@lru_cache
+def _package_digest(name: str) -> str:
+    """Digest of the text of every Python file of a package, or of the one file of a module."""
+    module = importlib.import_module(name)
+    roots = [Path(entry) for entry in getattr(module, "__path__", ())]
+    found = {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
+    if not roots and module.__file__ is not None:
+        found = {Path(module.__file__).name: Path(module.__file__)}
+    return sha256_hex(repr([(file, sha256_hex(path.read_bytes())) for file, path in sorted(found.items())]))
+
+
+def _compile(source: RockeSource, target: str, toolchain: RockeToolchain) -> CodeObject:
+    from rocke.core import backend
+    from rocke.helpers import compile_kernel
+
+    builder = getattr(importlib.import_module(source.module), source.builder)
+    with isolated(_MEDDLING):
+        backend.reset_cpp_fallbacks()
+        try:
+            artifact = compile_kernel(
+                builder(source.spec, arch=target), arch=target, capture_ir_text=False, backend=_BACKEND
+            )
+        except Exception as error:
+            lines = str(error).splitlines() or [""]
+            raise CompileFailed(f"rocKE: {type(error).__name__}: {lines[0]}", "\n".join(lines[1:])) from error
+        fallbacks = list(backend.cpp_fallbacks())
+    if fallbacks:
+        said = "; ".join(f"{kernel}: {reason}" for kernel, reason in fallbacks)
+        raise CompileFailed(f"rocKE was asked for its {_BACKEND} lowering and fell back to another one ({said})")
+    if artifact.kernel_name != source.symbol:
+        raise CompileFailed(
+            f"the builder named its kernel {source.symbol}, and {artifact.kernel_name} when asked again"
+        )
+    return read_amd_object(bytes(artifact.hsaco), source.symbol)
 
 
 COMPILER = Compiler(
     language="rocke",
-    source_type=object,
+    source_type=RockeSource,
     targets=tuple(name for name, facts in ARCHES.items() if facts.runtime == "amdgpu"),
     find_toolchain=find_rocke,
     compile=_compile,
     read_back=read_amd_object,
+    adopt=adopt,
 )

@@ -121,7 +121,10 @@ class _Surface:
         """The built source's arguments are the candidate's, and each can be found in a problem by its name."""
         expected = [(parameter.name, parameter.type) for parameter in candidate.signature(hydrated.spec)]
         for arch in arches:
-            built = [(parameter.name, parameter.type) for parameter in build_source(hydrated, arch).parameters]
+            parameters = getattr(build_source(hydrated, arch), "parameters", None)
+            if parameters is None:  # then only the object says what it takes
+                break
+            built = [(parameter.name, parameter.type) for parameter in parameters]
             if built != expected:
                 yield f"its source takes {_shown(built)}, its candidate's signature is {_shown(expected)}"
                 return

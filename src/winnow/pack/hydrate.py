@@ -84,8 +84,9 @@ def check_support(hydrated: Hydrated, target: str) -> None:
         InputError: it raises, or answers with anything but yes or no.
     """
     authored, name = hydrated.authored, f"{hydrated.predicate.__module__}.{hydrated.predicate.__name__}"
+    asks_arch = "arch" in inspect.signature(hydrated.predicate).parameters
     try:
-        answer = hydrated.predicate(hydrated.spec, arch=target)
+        answer = hydrated.predicate(hydrated.spec, **({"arch": target} if asks_arch else {}))
     except Exception as error:
         said = f"{name}, the predicate of {hydrated.builder_name}, raised {_said(error)}"
         field = getattr(error, "name", None) if isinstance(error, AttributeError) else None
@@ -175,14 +176,14 @@ def _predicate(authored: Authored, name: str, module: types.ModuleType, spec_cla
     wanted = "supports_" + authored.builder.removeprefix("build_")
     predicate: Callable[..., Any] | None = getattr(module, wanted, None)
     if not callable(predicate):
-        predicate = _by_type(authored, name, module, spec_class)
+        predicate = _by_type(authored, module, spec_class)
     if predicate is None:
         raise authored.fail(
             f"builder {name} has no support predicate {wanted}(spec, *, arch)",
             key="builder",
             cure="write one: without it nothing refuses a spec that cannot be built",
         )
-    judged = _hints(authored, predicate).get("spec")
+    judged = _judges(authored, predicate)
     if isinstance(judged, type) and not issubclass(spec_class, judged):
         raise authored.fail(
             f"{wanted} judges {judged.__name__}, but builder {name} builds from {spec_class.__name__}", key="builder"
@@ -190,14 +191,22 @@ def _predicate(authored: Authored, name: str, module: types.ModuleType, spec_cla
     return predicate
 
 
-def _by_type(authored: Authored, name: str, module: types.ModuleType, spec_class: type) -> Callable[..., Any] | None:
+def _by_type(authored: Authored, module: types.ModuleType, spec_class: type) -> Callable[..., Any] | None:
     """The module's only predicate for this very class of specs, for a builder that has none of its own name."""
     found = [
         value
         for key, value in vars(module).items()
-        if key.startswith("supports_") and callable(value) and _hints(authored, value).get("spec") is spec_class
+        if (key.startswith("supports_") or key == "is_valid_spec")
+        and callable(value)
+        and _judges(authored, value) is spec_class
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _judges(authored: Authored, predicate: Callable[..., Any]) -> Any:
+    """The annotation of a predicate's first parameter; None where it has none."""
+    first = next(iter(inspect.signature(predicate).parameters), "")
+    return _hints(authored, predicate).get(first)
 
 
 def _hints(authored: Authored, annotated: Callable[..., Any]) -> dict[str, Any]:

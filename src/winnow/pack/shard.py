@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from winnow.catalog.tree import Catalog
 from winnow.compilers.code_object import CodeObject
-from winnow.compilers.compiler import Compiler
+from winnow.compilers.compiler import Compiler, Recipe
 from winnow.errors import InputError, Place, Refused, WinnowError
 from winnow.files import staged_directory, write_atomic
 from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, observe, producer_identity
 from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Progress, compile_all
-from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate
+from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate, module_name
 from winnow.pack.languages import Compilers, Language, find_compiler
 from winnow.pack.marker import MARKER, marker_text
 from winnow.pack.pool import TIMEOUT_SECONDS
@@ -194,6 +194,8 @@ class _Judged:
 
 def _built(item: _Judged, language: Language) -> Prepared:
     source = build_source(item.hydrated, item.survivor.target)
+    if language.compiler.adopt is not None:
+        source = _adopted(item.hydrated, language.compiler.adopt, source)
     if not isinstance(source, language.compiler.source_type):
         raise item.hydrated.authored.fail(
             f"{item.hydrated.builder_name} gave a {type(source).__name__}, but kernel sources of kind "
@@ -201,6 +203,14 @@ def _built(item: _Judged, language: Language) -> Prepared:
             key="kind",
         )
     return Prepared(item.survivor, item.hydrated, item.claim, item.observed, language, source)
+
+
+def _adopted(hydrated: Hydrated, adopt: Callable[[Any, Recipe], Any], built: Any) -> Any:
+    authored = hydrated.authored
+    try:
+        return adopt(built, Recipe(module_name(authored.source) or "", authored.builder, hydrated.spec))
+    except InputError as error:
+        raise authored.fail(f"{hydrated.builder_name}: {error.message}", key="builder", cure=error.cure) from error
 
 
 def _authored(survivor: Survivor) -> Authored:
