@@ -10,13 +10,13 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from winnow.compilers.code_object import Argument, ArgumentKind, CodeObject
-from winnow.compilers.elf_file import is_elf, open_elf
+from winnow.compilers.elf_file import PACK_AGAIN, is_elf, open_elf, reading
 from winnow.errors import InputError
 
 MATRIX_KEY = "winnow.matrix_instructions"
 """Key of the note, beside the standard ones, with the number of matrix instructions in the kernel's code."""
 
-_CURE = "pack the catalog again"
+_OBJECT = "AMD code object"
 _NOTE_TYPE, _OWNER = 32, "AMDGPU"
 _MACHINE = 224
 _MACH_MASK, _GENERIC_SHIFT = 0xFF, 24
@@ -67,12 +67,8 @@ def read_amd_object(payload: bytes, symbol: str) -> CodeObject:
     Raises:
         InputError: not an AMD code object, malformed, for a target that nobody knows, or without that kernel.
     """
-    try:
+    with reading(_OBJECT):
         return _read(payload, symbol)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the readers fail in many types on bytes that are not sound
-        raise _malformed(str(error) or type(error).__name__) from None
 
 
 def is_amd_object(payload: bytes) -> bool:
@@ -86,21 +82,13 @@ def kernels_of(payload: bytes) -> tuple[str, ...]:
     Raises:
         InputError: not an AMD code object, or malformed.
     """
-    try:
+    with reading(_OBJECT):
         return tuple(str(kernel[".name"]) for kernel in _metadata(_elf(payload))["amdhsa.kernels"])
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - as above
-        raise _malformed(str(error) or type(error).__name__) from None
-
-
-def _malformed(problem: str) -> InputError:
-    return InputError(f"malformed AMD code object: {problem}", cure=_CURE)
 
 
 def _elf(payload: bytes) -> ELFFile:
     if not is_amd_object(payload):
-        raise _malformed("it is not an ELF file for AMD GPUs")
+        raise ValueError("it is not an ELF file for AMD GPUs")
     return open_elf(payload)
 
 
@@ -109,11 +97,11 @@ def _read(payload: bytes, symbol: str) -> CodeObject:
     flags = elf.header["e_flags"]
     target = _MACHS.get(flags & _MACH_MASK)
     if target is None:
-        raise _malformed(f"its ELF flags {flags:#x} name no target that Winnow knows")
+        raise ValueError(f"its ELF flags {flags:#x} name no target that Winnow knows")
     metadata = _metadata(elf)
     found = [kernel for kernel in metadata["amdhsa.kernels"] if kernel[".name"] == symbol]
     if len(found) != 1:
-        raise InputError(f'the object holds {len(found)} kernels called "{symbol}"', cure=_CURE)
+        raise InputError(f'the object holds {len(found)} kernels called "{symbol}"', cure=PACK_AGAIN)
     (kernel,) = found
     resources = {name: int(kernel[key]) for name, key in _RESOURCES.items() if key in kernel}
     resources["generic_version"] = flags >> _GENERIC_SHIFT
@@ -132,7 +120,7 @@ def _metadata(elf: ELFFile) -> Mapping[str, Any]:
                 raw = note["n_desc"]
                 unpacked: Mapping[str, Any] = msgpack.unpackb(raw.encode("latin-1") if isinstance(raw, str) else raw)
                 return unpacked
-    raise _malformed("it has no metadata note")
+    raise ValueError("it has no metadata note")
 
 
 def _signature(kernel: Mapping[str, Any]) -> tuple[Argument, ...]:
@@ -142,7 +130,7 @@ def _signature(kernel: Mapping[str, Any]) -> tuple[Argument, ...]:
         if kind.startswith("hidden_"):
             continue
         if kind not in _KINDS:
-            raise _malformed(f"argument {i} is a {kind}")
+            raise ValueError(f"argument {i} is a {kind}")
         name = str(argument.get(".name", f"argument{i}"))
         by_value = str(argument.get(".type_name", "")) if kind == "by_value" else ""
         arguments.append(Argument(_KINDS[kind], int(argument[".size"]), int(argument[".offset"]), name, by_value))
@@ -155,4 +143,4 @@ def _code_bytes(elf: ELFFile, symbol: str) -> int:
             for entry in section.get_symbol_by_name(symbol) or ():
                 if entry["st_info"]["type"] == "STT_FUNC":
                     return int(entry["st_size"])
-    raise _malformed(f'it exports no code called "{symbol}"')
+    raise ValueError(f'it exports no code called "{symbol}"')

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+from collections.abc import Iterator
 
 from elftools.elf.elffile import ELFFile
 
+from winnow.errors import InputError
+
+PACK_AGAIN = "pack the catalog again"
 _SECTION_BYTES = 64
+
+
+@contextlib.contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Reading a `what` whose bytes may be unsound, on which elftools and msgpack fail in many types.
+
+    Raises:
+        InputError: for every exception inside that is not one already: the `what` is malformed, and how.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the readers raise whatever comes to them
+        raise InputError(f"malformed {what}: {str(error) or type(error).__name__}", cure=PACK_AGAIN) from None
 
 
 def is_elf(payload: bytes, machine: int) -> bool:

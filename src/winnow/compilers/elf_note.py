@@ -12,6 +12,7 @@ from elftools.elf.elffile import ELFFile
 from pydantic import ValidationError
 
 from winnow.compilers.code_object import Argument, ArgumentKind, CodeObject
+from winnow.compilers.elf_file import PACK_AGAIN, reading
 from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.errors import InputError
 from winnow.strict import StrictModel
@@ -21,7 +22,7 @@ OWNER = b"Winnow\0"
 NOTE_TYPE = 1
 SCHEMA = 1
 
-_CURE = "pack the catalog again"
+_OBJECT = "code object"
 _NOTE_HEADER = struct.Struct("<III")
 # Elf64_Sym (name, info, other, section, value, size) and Elf64_Dyn (tag, value).
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -87,7 +88,8 @@ def read_note(payload: bytes) -> Note:
     Raises:
         InputError: not a shared object for x86-64, malformed, or without a sound note.
     """
-    return _note(_sections(payload))
+    with reading(_OBJECT):
+        return _note(_sections(payload))
 
 
 def read_back(payload: bytes, symbol: str) -> CodeObject:
@@ -100,10 +102,15 @@ def read_back(payload: bytes, symbol: str) -> CodeObject:
         InputError: not a shared object for x86-64, malformed, without a sound note, of another symbol, or the
             symbol is not a function that it exports.
     """
+    with reading(_OBJECT):
+        return _read(payload, symbol)
+
+
+def _read(payload: bytes, symbol: str) -> CodeObject:
     sections = _sections(payload)
     note = _note(sections)
     if note.symbol != symbol:
-        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=_CURE)
+        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=PACK_AGAIN)
     resources = {
         "text_bytes": _size(sections, ".text"),
         "rodata_bytes": _size(sections, ".rodata"),
@@ -114,38 +121,25 @@ def read_back(payload: bytes, symbol: str) -> CodeObject:
     return CodeObject(note.target, symbol, payload, note.signature, resources)
 
 
-def _malformed(problem: str) -> InputError:
-    return InputError(f"malformed code object: {problem}", cure=_CURE)
-
-
 def _sections(payload: bytes) -> Mapping[str, _Section]:
     """The object's sections by name, each known to lie inside the payload."""
-    try:
-        return _checked_sections(payload)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the reader fails in many types on bytes that are not sound ELF
-        raise _malformed(str(error) or type(error).__name__) from None
-
-
-def _checked_sections(payload: bytes) -> Mapping[str, _Section]:
     elf = ELFFile(io.BytesIO(payload))
     header = elf.header
     kind = (elf.elfclass, elf.little_endian, header["e_machine"], header["e_type"])
     if kind != (64, True, "EM_X86_64", "ET_DYN"):
-        raise _malformed("it is not a shared object for x86-64")
+        raise ValueError("it is not a shared object for x86-64")
     count, entry_bytes = header["e_shnum"], header["e_shentsize"]
     if not count or entry_bytes != 64 or header["e_shoff"] + count * entry_bytes > len(payload):
-        raise _malformed("its section table lies outside the file")
+        raise ValueError("its section table lies outside the file")
     sections: dict[str, _Section] = {}
     for index in range(count):
         found = elf.get_section(index)
         size, start = found["sh_size"], found["sh_offset"]
         stored = 0 if found["sh_type"] == "SHT_NOBITS" else size
         if start + stored > len(payload):
-            raise _malformed(f"section {index} lies outside the file")
+            raise ValueError(f"section {index} lies outside the file")
         if found.name in sections:
-            raise _malformed(f'it has two sections "{found.name}"')
+            raise ValueError(f'it has two sections "{found.name}"')
         sections[found.name] = _Section(str(found["sh_type"]), size, payload[start : start + stored])
     return sections
 
@@ -154,18 +148,19 @@ def _note(sections: Mapping[str, _Section]) -> Note:
     section = sections.get(SECTION)
     if section is None or section.type != "SHT_NOTE":
         raise InputError(f"the object has no {SECTION} note", cure="only objects that Winnow compiled can be read")
+    described = _described(section.data)
     try:
-        note = Note.model_validate(msgpack.unpackb(_described(section.data)))
+        note = Note.model_validate(msgpack.unpackb(described))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(key) for key in first["loc"])
-        raise _malformed(f"its note does not fit at {where}: {first['msg']}") from None
+        raise ValueError(f"its note does not fit at {where}: {first['msg']}") from None
     except ValueError as error:
-        raise _malformed(f"its note is not msgpack: {error}") from None
+        raise ValueError(f"its note is not msgpack: {error}") from None
     if note.schema_version != SCHEMA:
-        raise _malformed(f"its note has the schema {note.schema_version}, this Winnow reads {SCHEMA}")
+        raise ValueError(f"its note has the schema {note.schema_version}, this Winnow reads {SCHEMA}")
     if argument_layout(parameters_of(note.signature)) != note.signature:
-        raise _malformed("its arguments do not lie as their types require")
+        raise ValueError("its arguments do not lie as their types require")
     return note
 
 
@@ -173,13 +168,13 @@ def _described(data: bytes) -> bytes:
     """The descriptor of a section that holds exactly one note of Winnow's."""
     head = _NOTE_HEADER.size + len(_padded(OWNER))
     if len(data) < head:
-        raise _malformed("its note is cut off")
+        raise ValueError("its note is cut off")
     owner_size, size, kind = _NOTE_HEADER.unpack_from(data)
     if (data[_NOTE_HEADER.size : _NOTE_HEADER.size + owner_size], kind) != (OWNER, NOTE_TYPE):
-        raise _malformed("its note is not one of Winnow's")
+        raise ValueError("its note is not one of Winnow's")
     described = data[head : head + size]
     if len(described) != size or len(data) != head + len(_padded(described)):
-        raise _malformed("its note has another size than it says")
+        raise ValueError("its note has another size than it says")
     return described
 
 
@@ -195,7 +190,7 @@ def _function_bytes(sections: Mapping[str, _Section], symbol: str) -> int:
     for name, info, _, section, _, size in _SYMBOL.iter_unpack(_whole(table, _SYMBOL.size)):
         if section != _UNDEFINED and info & 0xF == _FUNCTION and names[name : name + len(wanted)] == wanted:
             return int(size)
-    raise InputError(f'the object does not export the function "{symbol}"', cure=_CURE)
+    raise InputError(f'the object does not export the function "{symbol}"', cure=PACK_AGAIN)
 
 
 def _needed_libraries(sections: Mapping[str, _Section]) -> int:
@@ -206,7 +201,7 @@ def _needed_libraries(sections: Mapping[str, _Section]) -> int:
 def _table(sections: Mapping[str, _Section], name: str, kind: str) -> bytes:
     section = sections.get(name)
     if section is None or section.type != kind:
-        raise _malformed(f"it has no {name}")
+        raise ValueError(f"it has no {name}")
     return section.data
 
 

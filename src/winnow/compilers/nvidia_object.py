@@ -11,7 +11,7 @@ from elftools.elf.sections import SymbolTableSection
 from pydantic import ValidationError
 
 from winnow.compilers.code_object import Argument, CodeObject
-from winnow.compilers.elf_file import is_elf, open_elf
+from winnow.compilers.elf_file import PACK_AGAIN, is_elf, open_elf, reading
 from winnow.errors import InputError
 from winnow.strict import StrictModel
 
@@ -20,7 +20,7 @@ NOTE_SYMBOL = "winnow_note"
 
 SCHEMA = 1
 
-_CURE = "pack the catalog again"
+_OBJECT = "NVIDIA code object"
 _MACHINE = 190
 # The processor moved by a byte in the flags with this version of the object's form.
 _SHIFTED_ABI = 8
@@ -55,31 +55,19 @@ def read_nvidia_object(payload: bytes, symbol: str) -> CodeObject:
     Raises:
         InputError: not an NVIDIA code object, malformed, not made by Winnow, or without that kernel.
     """
-    try:
+    with reading(_OBJECT):
         return _read(payload, symbol)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the readers fail in many types on bytes that are not sound
-        raise _malformed(str(error) or type(error).__name__) from None
 
 
 def noted_symbol(payload: bytes) -> str:
     """The name of the kernel that an object of Winnow's holds. Raises InputError as `read_nvidia_object` does."""
-    try:
+    with reading(_OBJECT):
         return _note(_elf(payload)).symbol
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - as above
-        raise _malformed(str(error) or type(error).__name__) from None
-
-
-def _malformed(problem: str) -> InputError:
-    return InputError(f"malformed NVIDIA code object: {problem}", cure=_CURE)
 
 
 def _elf(payload: bytes) -> ELFFile:
     if not is_nvidia_object(payload):
-        raise _malformed("it is not an ELF file for NVIDIA GPUs")
+        raise ValueError("it is not an ELF file for NVIDIA GPUs")
     return open_elf(payload)
 
 
@@ -87,7 +75,7 @@ def _read(payload: bytes, symbol: str) -> CodeObject:
     elf = _elf(payload)
     note = _note(elf)
     if note.symbol != symbol:
-        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=_CURE)
+        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=PACK_AGAIN)
     flags = elf.header["e_flags"]
     shift = 8 if elf.header["e_ident"]["EI_ABIVERSION"] >= _SHIFTED_ABI else 0
     target = f"sm_{(flags >> shift) & 0xFF}"
@@ -111,9 +99,9 @@ def _note(elf: ELFFile) -> _Note:
             try:
                 note = _Note.model_validate(msgpack.unpackb(data))
             except ValidationError as error:
-                raise _malformed(f"its note does not fit: {error.errors(include_url=False)[0]['msg']}") from None
+                raise ValueError(f"its note does not fit: {error.errors(include_url=False)[0]['msg']}") from None
             if note.schema_version != SCHEMA:
-                raise _malformed(f"its note has the schema {note.schema_version}, this Winnow reads {SCHEMA}")
+                raise ValueError(f"its note has the schema {note.schema_version}, this Winnow reads {SCHEMA}")
             return note
     raise InputError("the object has no note of Winnow's", cure="only objects that Winnow compiled can be read")
 
@@ -132,7 +120,7 @@ def _kernel(elf: ELFFile, symbol: str) -> tuple[int, int]:
     for i, entry in enumerate(table.iter_symbols() if isinstance(table, SymbolTableSection) else ()):
         if entry.name == symbol and entry["st_info"]["type"] == "STT_FUNC":
             return i, int(entry["st_size"])
-    raise _malformed(f'it exports no code called "{symbol}"')
+    raise ValueError(f'it exports no code called "{symbol}"')
 
 
 def _entries(elf: ELFFile, section: str) -> Iterator[tuple[int, bytes]]:
@@ -152,7 +140,7 @@ def _of_kernel(elf: ELFFile, wanted: int, index: int) -> int:
     for attribute, data in _entries(elf, ".nv.info"):
         if attribute == wanted and struct.unpack_from("<I", data)[0] == index:
             return int(struct.unpack_from("<I", data, 4)[0])
-    raise _malformed(f"it does not state attribute {wanted:#x} of its kernel")
+    raise ValueError(f"it does not state attribute {wanted:#x} of its kernel")
 
 
 def _signature(elf: ELFFile, note: _Note) -> tuple[Argument, ...]:
@@ -160,7 +148,7 @@ def _signature(elf: ELFFile, note: _Note) -> tuple[Argument, ...]:
     entries = _entries(elf, f".nv.info.{note.symbol}")
     laid_out = sorted(_PARAMETER_ENTRY.unpack(data)[1:] for attribute, data in entries if attribute == _PARAMETER)
     if len(laid_out) != len(note.arguments):
-        raise _malformed(f"it takes {len(laid_out)} parameters, its note names {len(note.arguments)}")
+        raise ValueError(f"it takes {len(laid_out)} parameters, its note names {len(note.arguments)}")
     return tuple(
         Argument("by_value" if written else "global_buffer", packed >> _PARAMETER_SIZE_SHIFT, offset, name, written)
         for (_, offset, packed), (name, written) in zip(laid_out, note.arguments, strict=True)
