@@ -48,6 +48,7 @@ def command(
         print(
             f"{report.path}: {report.kernels} kernels, {report.objects} objects ({report.built} compiled, "
             f"{report.cached} from the cache), {report.archive_bytes:,} bytes, {seconds(report.seconds)}"
+            + (f", slowest {report.slowest_s:.1f} s of {report.limit_s:.0f} s allowed" if report.built else "")
         )
     return 0
 
