@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from winnow.compilers.layout import argument_layout
 from winnow.compilers.source import Parameter
 from winnow.devices.argument_block import checked_grid, pack_arguments
-from winnow.devices.cpu_memory import GuardedBuffer
+from winnow.devices.guarded_memory import GuardedBuffer
 from winnow.errors import InputError
 
 _SIGNATURE = argument_layout(
@@ -31,12 +31,12 @@ def buffer():
 def refusal(buffer, **changes) -> str:
     arguments = {"x": buffer, "n": 1, "stride": 2, "scale": 0.5, **changes}
     with pytest.raises(InputError) as caught:
-        pack_arguments("k", _SIGNATURE, {name: value for name, value in arguments.items() if value is not ...})
+        pack_arguments("k", _SIGNATURE, {name: value for name, value in arguments.items() if value is not ...}, [buffer])
     return str(caught.value)
 
 
 def test_numbers_lie_at_their_offsets_and_pointers_are_left_open(buffer):
-    block = pack_arguments("k", _SIGNATURE, {"x": buffer, "n": -5, "stride": 2**40, "scale": 0.5})
+    block = pack_arguments("k", _SIGNATURE, {"x": buffer, "n": -5, "stride": 2**40, "scale": 0.5}, [buffer])
     assert block.data == struct.pack("<QiiqfI", 0, -5, 0, 2**40, 0.5, 0)
     assert block.pointers == ((0, buffer),)
 
@@ -46,10 +46,10 @@ def test_an_integer_arrives_exactly_or_not_at_all(value, kind):
     signature = argument_layout((Parameter("n", kind),))
     bits = {"i32": 31, "i64": 63}[kind]
     if -(2**bits) <= value < 2**bits:
-        assert int.from_bytes(pack_arguments("k", signature, {"n": value}).data, "little", signed=True) == value
+        assert int.from_bytes(pack_arguments("k", signature, {"n": value}, []).data, "little", signed=True) == value
     else:
         with pytest.raises(InputError):
-            pack_arguments("k", signature, {"n": value})
+            pack_arguments("k", signature, {"n": value}, [])
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
@@ -59,16 +59,16 @@ def test_a_float_arrives_as_numpy_would_round_it_or_not_at_all(value):
         rounded = np.float32(value)
     if math.isfinite(value) and not np.isfinite(rounded):
         with pytest.raises(InputError):
-            pack_arguments("k", signature, {"s": value})
+            pack_arguments("k", signature, {"s": value}, [])
     else:
         assert np.array_equal(
-            np.frombuffer(pack_arguments("k", signature, {"s": value}).data, np.float32), [rounded], equal_nan=True
+            np.frombuffer(pack_arguments("k", signature, {"s": value}, []).data, np.float32), [rounded], equal_nan=True
         )
 
 
 @pytest.mark.parametrize("value", [np.int32(3), np.int64(3), 3])
 def test_numpys_integers_are_integers(buffer, value):
-    assert pack_arguments("k", argument_layout((Parameter("n", "i32"),)), {"n": value}).data == struct.pack("<i", 3)
+    assert pack_arguments("k", argument_layout((Parameter("n", "i32"),)), {"n": value}, []).data == struct.pack("<i", 3)
 
 
 def test_a_missing_argument_is_named(buffer):
@@ -89,8 +89,8 @@ def test_an_unknown_argument_names_the_nearest_one(buffer):
         ({"stride": -(2**63) - 1}, 'the argument "stride" must be a i64 (value: -9223372036854775809)'),
         ({"scale": 1e39}, 'the argument "scale" must be a f32 (value: 1e+39)'),
         ({"scale": None}, 'the argument "scale" must be a f32 (value: a NoneType)'),
-        ({"x": 0}, 'the argument "x" must be a live buffer of the CPU device (value: 0)'),
-        ({"x": np.zeros(4)}, 'the argument "x" must be a live buffer of the CPU device (value: a ndarray)'),
+        ({"x": 0}, 'the argument "x" must be a live buffer of this device (value: 0)'),
+        ({"x": np.zeros(4)}, 'the argument "x" must be a live buffer of this device (value: a ndarray)'),
     ],
 )
 def test_a_value_that_does_not_fit_is_named(buffer, changes, message):
@@ -99,8 +99,28 @@ def test_a_value_that_does_not_fit_is_named(buffer, changes, message):
 
 def test_a_freed_buffer_is_refused(buffer):
     buffer.free()
-    expected = 'kernel "k": the argument "x" must be a live buffer of the CPU device (value: a GuardedBuffer)'
+    expected = 'kernel "k": the argument "x" must be a live buffer of this device (value: a GuardedBuffer)'
     assert refusal(buffer) == expected
+
+
+def test_a_buffer_of_another_device_is_refused(buffer):
+    """Its number may be that of a buffer of this one."""
+    with pytest.raises(InputError) as caught:
+        pack_arguments("k", argument_layout((Parameter("x", "ptr"),)), {"x": buffer}, [])
+    expected = 'kernel "k": the argument "x" must be a live buffer of this device (value: a GuardedBuffer)'
+    assert str(caught.value) == expected
+
+
+def test_only_pointers_that_may_be_null_can_be_left_out(buffer):
+    signature = argument_layout((Parameter("x", "ptr"), Parameter("scratch", "ptr")))
+    block = pack_arguments("k", signature, {"x": buffer}, [buffer], ("scratch",))
+    assert block.data == bytes(16)
+    assert block.pointers == ((0, buffer),)
+    both = pack_arguments("k", signature, {"x": buffer, "scratch": buffer}, [buffer], ("scratch",))
+    assert both.pointers == ((0, buffer), (8, buffer))
+    with pytest.raises(InputError) as caught:
+        pack_arguments("k", signature, {"scratch": buffer}, [buffer], ("scratch",))
+    assert str(caught.value) == 'kernel "k": the argument "x" is missing'
 
 
 @pytest.mark.parametrize("grid", [(0, 1, 1), (1, -1, 1), (1, 1, 2**31), (1, 1), (1.0, 1, 1)])

@@ -209,12 +209,18 @@ def test_limits_that_ask_for_no_launch_are_refused(device, build, limits):
         device.time(module, {"x": device.allocate(4)}, (1, 1, 1), **limits)
 
 
-def test_a_module_of_another_device_is_refused(device):
+def test_a_module_of_another_device_is_refused(device, build):
+    """Its number may be that of a module of this one."""
+
     class Foreign:
         symbol = "k"
 
-    with pytest.raises(TypeError, match=r"^a Foreign is not a module of the CPU device$"):
-        device.launch(Foreign(), {}, (1, 1, 1))
+    compiled = build("*(int *)args->x = 1;", "x:ptr")
+    with CpuDevice() as other:
+        module = other.load(compiled.payload, "k", compiled.signature)
+        for foreign, named in ((Foreign(), "Foreign"), (module, "WorkerModule")):
+            with pytest.raises(TypeError, match=rf"^a {named} is not a module of this device$"):
+                device.launch(foreign, {}, (1, 1, 1))
 
 
 def test_the_device_is_the_highest_level_of_this_machine(device):

@@ -154,7 +154,7 @@ def test_a_python_that_cannot_start_the_worker_is_an_error_of_the_environment(mo
     python.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(python))
     with pytest.raises(InputError) as caught:
-        WorkerProcess(0)
+        WorkerProcess("CPU", "cpu_worker", ["0"], isolated=True)
     expected = (
         "the CPU device's worker does not start: the worker exited with status 1; it wrote: no module named ctypes"
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numbers
 import operator
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from winnow.compilers.code_object import Argument
 from winnow.compilers.layout import block_size
-from winnow.devices.cpu_memory import GuardedBuffer
 from winnow.devices.device import Grid
+from winnow.devices.guarded_memory import GuardedBuffer
 from winnow.errors import InputError, nearest
 
 _FORMATS = {"i32": "<i", "i64": "<q", "f32": "<f"}
@@ -27,12 +27,18 @@ class ArgumentBlock:
     pointers: tuple[tuple[int, GuardedBuffer], ...]
 
 
-def pack_arguments(symbol: str, signature: Sequence[Argument], arguments: Mapping[str, Any]) -> ArgumentBlock:
-    """The argument block of one launch.
+def pack_arguments(
+    symbol: str,
+    signature: Sequence[Argument],
+    arguments: Mapping[str, Any],
+    buffers: Container[GuardedBuffer],
+    nulls: Container[str] = (),
+) -> ArgumentBlock:
+    """The argument block of one launch. `buffers` are the device's own; pointers in `nulls` are null when absent.
 
     Raises:
-        InputError: a name is missing or unknown, a pointer's value is not a live buffer of the CPU device, or a
-            number's value is not of its type or does not fit into it.
+        InputError: a name is missing or unknown, a pointer's value is not a live buffer of the device, or a number's
+            value is not of its type or does not fit into it.
     """
     names = [argument.name for argument in signature]
     for name in arguments:
@@ -42,10 +48,12 @@ def pack_arguments(symbol: str, signature: Sequence[Argument], arguments: Mappin
     pointers: list[tuple[int, GuardedBuffer]] = []
     for argument in signature:
         if argument.name not in arguments:
+            if argument.name in nulls:
+                continue
             raise InputError(f'kernel "{symbol}": the argument "{argument.name}" is missing')
         value = arguments[argument.name]
         if argument.kind == "global_buffer":
-            pointers.append((argument.offset, _buffer(symbol, argument, value)))
+            pointers.append((argument.offset, _buffer(symbol, argument, value, buffers)))
         else:
             try:
                 struct.pack_into(_FORMATS[argument.type], block, argument.offset, _number(argument, value))
@@ -54,9 +62,9 @@ def pack_arguments(symbol: str, signature: Sequence[Argument], arguments: Mappin
     return ArgumentBlock(bytes(block), tuple(pointers))
 
 
-def _buffer(symbol: str, argument: Argument, value: Any) -> GuardedBuffer:
-    if not isinstance(value, GuardedBuffer) or value.freed:
-        raise _unfit(symbol, argument, value, "live buffer of the CPU device")
+def _buffer(symbol: str, argument: Argument, value: Any, buffers: Container[GuardedBuffer]) -> GuardedBuffer:
+    if not isinstance(value, GuardedBuffer) or value.freed or value not in buffers:
+        raise _unfit(symbol, argument, value, "live buffer of this device")
     return value
 
 

@@ -1,70 +1,39 @@
-"""The process in which the CPU device's kernels run; started as a bare script, so it imports the standard library only.
+"""The worker of the CPU device: shared objects, called on one thread. It imports the standard library only.
 
-A kernel may crash, hang or exit here: that ends this process, and the device starts another. Commands and replies
-are JSON behind a length, over one socket; memory and objects arrive as descriptors. It never outlives its parent.
+A kernel may crash, hang or exit here: that ends this process, and the device starts another.
 """
 
 from __future__ import annotations
 
-import _thread
-import contextlib
 import ctypes
 import gc
-import json
 import mmap
 import os
-import resource
-import select
-import signal
-import socket
-import struct
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
-Message = dict[str, Any]
+from winnow.devices.worker_messages import Message, argument_bytes
+from winnow.devices.worker_serving import Operations
 
-_HEADER = struct.Struct("<II")
 _DEFAULT_ENVIRONMENT = ctypes.c_void_p(-1)  # FE_DFL_ENV
 _ARGUMENT_TYPES = (ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32)
 
 
-def send(channel: socket.socket, message: Message, descriptor: int | None = None) -> None:
-    """Send one message, and with it at most one file descriptor (the receiver gets its own copy)."""
-    raw = json.dumps(message).encode()
-    attached = [] if descriptor is None else [descriptor]
-    socket.send_fds(channel, [_HEADER.pack(len(raw), len(attached))], attached)
-    channel.sendall(raw)
+def start(cpu: str) -> tuple[Message, Operations]:
+    """Run on one processor from now on, where that is allowed; the first word is whether it is."""
+    gc.disable()
+    held = _Holdings()
+    return {"pinned": _pin(int(cpu))}, {name: partial(operation, held) for name, operation in _OPERATIONS.items()}
 
 
-def receive(channel: socket.socket) -> tuple[Message, int | None]:
-    """The next message and the descriptor that came with it.
-
-    Raises:
-        EOFError: the other side is gone.
-        ValueError: what arrives is not a message.
-        TimeoutError: nothing arrived within the channel's time limit.
-    """
-    header, descriptors, _, _ = socket.recv_fds(channel, _HEADER.size, 1)
-    length, count = _HEADER.unpack(header + _exactly(channel, _HEADER.size - len(header)))
-    if count != len(descriptors):
-        raise ValueError("a descriptor was lost on the way")
-    message = json.loads(_exactly(channel, length))
-    if not isinstance(message, dict):
-        raise ValueError("not a message")
-    return message, descriptors[0] if descriptors else None
-
-
-def _exactly(channel: socket.socket, length: int) -> bytes:
-    data = bytearray()
-    while len(data) < length:
-        part = channel.recv(min(length - len(data), 1 << 20))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)
+def _pin(cpu: int) -> bool:
+    try:
+        os.sched_setaffinity(0, {cpu})
+    except OSError:
+        return False
+    return True
 
 
 def _math_library() -> Any:
@@ -132,10 +101,8 @@ class _Call:
 
 
 def _prepare(held: _Holdings, message: Message) -> _Call:
-    raw = bytearray.fromhex(message["block"])
-    for offset, buffer in message["pointers"]:
-        struct.pack_into("<Q", raw, offset, held.mappings[buffer].base)
-    block = ctypes.create_string_buffer(bytes(raw), max(len(raw), 64))
+    raw = argument_bytes(message, lambda buffer: held.mappings[buffer].base)
+    block = ctypes.create_string_buffer(raw, max(len(raw), 64))
     # Not ctypes.cast, which makes a reference cycle each time; there is no collector here to find it.
     pointer = ctypes.c_void_p(ctypes.addressof(block))
     grid = (ctypes.c_int32(extent) for extent in message["grid"])
@@ -174,57 +141,4 @@ def _time(held: _Holdings, message: Message, descriptor: int | None) -> Message:
             return {"samples": samples}
 
 
-_OPERATIONS: dict[str, Callable[[_Holdings, Message, int | None], Message]] = {
-    "load": _load,
-    "map": _map,
-    "unmap": _unmap,
-    "launch": _launch,
-    "time": _time,
-}
-
-
-def _end_with(channel: socket.socket, parent: int) -> None:
-    """Wait for the parent's end, in a thread, so that it also ends a kernel that never returns.
-
-    The socket alone would not do: a process that the parent forked may hold its other end open.
-    """
-    poll = select.poll()
-    poll.register(channel, select.POLLRDHUP)
-    with contextlib.suppress(OSError):  # before Linux 5.3 there is only the socket
-        poll.register(os.pidfd_open(parent), select.POLLIN)
-    poll.poll()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _pin(cpu: int) -> bool:
-    try:
-        os.sched_setaffinity(0, {cpu})
-    except OSError:
-        return False
-    return True
-
-
-def main(channel: socket.socket, parent: int, cpu: int) -> None:
-    """Serve commands until the parent closes the channel or ends."""
-    # Ctrl-C goes to the whole foreground group; the parent decides what becomes of this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
-    gc.disable()
-    pinned = _pin(cpu)
-    _thread.start_new_thread(_end_with, (channel, parent))
-    if os.getppid() != parent:
-        return
-    send(channel, {"pinned": pinned})
-    held = _Holdings()
-    while True:
-        try:
-            message, descriptor = receive(channel)
-        except EOFError:
-            return
-        send(channel, _OPERATIONS[message["op"]](held, message, descriptor))
-
-
-if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3]))
+_OPERATIONS = {"load": _load, "map": _map, "unmap": _unmap, "launch": _launch, "time": _time}

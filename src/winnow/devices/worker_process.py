@@ -1,40 +1,59 @@
-"""The parent's end of a CPU worker: starting it, asking it, and saying what became of it."""
+"""The parent's end of a worker: starting it, asking it, and saying what became of it."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
-from winnow.devices import cpu_worker
-from winnow.devices.cpu_worker import Message, receive, send
 from winnow.devices.device import DeviceFault
+from winnow.devices.worker_messages import Message, receive, send
 from winnow.errors import InputError
 
-_START_SECONDS = 30.0
+_PROGRAM = """\
+import json, sys
+sys.path += [path for path in json.loads(sys.argv[1]) if path not in sys.path]
+from winnow.devices.worker_serving import main
+main(*sys.argv[2:])
+"""
+_PACKAGE_ROOT = str(Path(__file__).parents[2])
+_START_SECONDS = 120.0
 _END_SECONDS = 1.0
+_GONE_SECONDS = 30.0
 _SAID_BYTES = 400
 
 
 class WorkerProcess:
-    """One running worker. `modules` and `buffers` are the numbers of what it holds; a new worker holds nothing."""
+    """One running worker. `modules` and `buffers` are the numbers of what it holds; a new worker holds nothing.
 
-    def __init__(self, cpu: int) -> None:
-        self.cpu = cpu
+    `worker` is a module of this package, `arguments` are its own. Isolated, it has the standard library and this
+    package only: it starts fast, and nothing of the user's can change what it imports. Otherwise it imports what this
+    process could. `hello` is the first that it says.
+
+    Raises:
+        InputError: it does not start, or says that it cannot work.
+    """
+
+    def __init__(self, device: str, worker: str, arguments: Sequence[str], *, isolated: bool) -> None:
         self.modules: set[int] = set()
         self.buffers: set[int] = set()
         self._output = os.fdopen(os.memfd_create("winnow-worker-output"), "r+b", buffering=0)
         self._channel, theirs = socket.socketpair()
+        flags, paths = (("-I", "-S"), [_PACKAGE_ROOT]) if isolated else (("-P",), [str(path) for path in sys.path])
+        tied = int(threading.current_thread() is threading.main_thread())
         with theirs:
-            # Isolated and without site-packages: it starts fast, and nothing of the user's can change what it imports.
             self._process = subprocess.Popen(
                 [
                     sys.executable,
-                    *("-I", "-S", str(Path(cpu_worker.__file__))),
-                    *(str(theirs.fileno()), str(os.getpid()), str(cpu)),
+                    *(*flags, "-c", _PROGRAM, json.dumps(paths)),
+                    *(str(theirs.fileno()), str(os.getpid()), str(tied), worker, *arguments),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
@@ -42,9 +61,12 @@ class WorkerProcess:
                 pass_fds=(theirs.fileno(),),
             )
         try:
-            self.pinned = bool(self._exchange(None, _START_SECONDS)["pinned"])
+            self.hello = self._exchange(None, _START_SECONDS)
         except DeviceFault as fault:
-            raise InputError(f"the CPU device's worker does not start: {fault.detail}") from None
+            raise InputError(f"the {device} device's worker does not start: {fault.detail}") from None
+        if "error" in self.hello:
+            self.end()
+            raise InputError(self.hello["error"], cure=self.hello["cure"])
 
     def alive(self) -> bool:
         """Whether it still runs."""
@@ -54,9 +76,14 @@ class WorkerProcess:
         """Its reply. After any exception the worker has ended.
 
         Raises:
-            DeviceFault: it ended ("crash") or did not answer within `limit_s` seconds ("timeout").
+            DeviceFault: it ended or met a fault that it cannot go on after ("crash"), or did not answer within
+                `limit_s` seconds ("timeout").
         """
-        return self._exchange(message, limit_s, descriptor)
+        reply = self._exchange(message, limit_s, descriptor)
+        if "fault" in reply:
+            self.end()
+            raise DeviceFault("crash", reply["fault"])
+        return reply
 
     def _exchange(self, message: Message | None, limit_s: float, descriptor: int | None = None) -> Message:
         """Send the message, if any, and take the next reply."""
@@ -97,7 +124,9 @@ class WorkerProcess:
             return
         self._channel.close()
         self._process.kill()
-        self._process.wait()
+        # A killed process goes when its GPU's driver lets it, which may be never; this one has to go on.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GONE_SECONDS)
         self._output.close()
 
 

@@ -8,8 +8,8 @@ import os
 import numpy as np
 import pytest
 
-from winnow.devices import cpu_memory
-from winnow.devices.cpu_memory import GUARD_BYTES, available_bytes
+from winnow.devices import guarded_memory
+from winnow.devices.guarded_memory import GUARD_BYTES, available_bytes
 from winnow.errors import InputError
 
 
@@ -130,7 +130,7 @@ def test_buffers_that_nobody_frees_do_not_use_up_descriptors(device):
 
 def test_more_memory_than_there_is_is_refused_before_it_is_taken(device, monkeypatch):
     """The system would end some process to find it, perhaps this one."""
-    monkeypatch.setattr(cpu_memory, "available_bytes", lambda: 2 * GUARD_BYTES + 8191)
+    monkeypatch.setattr(guarded_memory, "available_bytes", lambda: 2 * GUARD_BYTES + 8191)
     device.allocate(4096)
     with pytest.raises(InputError) as caught:
         device.allocate(4097)

@@ -1,4 +1,4 @@
-"""Buffers that the CPU device shares with its worker: anonymous memory between two guard zones."""
+"""Buffers that a device shares with its worker: anonymous memory between two guard zones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATTERN = np.frombuffer(b"\xa5\xa5\xa5\xff" * ((GUARD_BYTES + mmap.PAGESIZE) //
 
 
 class GuardedBuffer:
-    """Memory of the CPU device (`devices.device.Buffer`), page-aligned, zeroed, with no name that could be left behind.
+    """A `devices.device.Buffer` on the host: page-aligned, zeroed, with no name that could be left behind.
 
     `forget` is called when the memory is freed, `distrust` when a guard turns out to be damaged.
     """
