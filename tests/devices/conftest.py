@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from triton_samples import product
 
 from winnow.compilers.c import compile_c, find_toolchain
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.source import CSource, Parameter
+from winnow.compilers.triton import compile_triton, find_triton
 from winnow.devices.cpu import CpuDevice
 
 Build = Callable[..., CodeObject]
@@ -53,3 +55,9 @@ def impatient() -> Iterator[CpuDevice]:
 def script_environment() -> dict[str, str]:
     """The environment for a Python script of a test: it imports what the test imports."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+
+
+@pytest.fixture(scope="session")
+def gpu_code() -> CodeObject:
+    """A Triton object for the driver made of host memory."""
+    return compile_triton(product("product_16", 16), "gfx950", find_triton())

@@ -31,7 +31,9 @@ def buffer():
 def refusal(buffer, **changes) -> str:
     arguments = {"x": buffer, "n": 1, "stride": 2, "scale": 0.5, **changes}
     with pytest.raises(InputError) as caught:
-        pack_arguments("k", _SIGNATURE, {name: value for name, value in arguments.items() if value is not ...}, [buffer])
+        pack_arguments(
+            "k", _SIGNATURE, {name: value for name, value in arguments.items() if value is not ...}, [buffer]
+        )
     return str(caught.value)
 
 

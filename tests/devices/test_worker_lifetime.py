@@ -7,11 +7,13 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import ended, wait_for
+
+import winnow
 
 _PID = "*(int *)args->x = getpid();"
 
@@ -42,27 +44,6 @@ def start(script: str, build, environment, marker: Path) -> subprocess.Popen[byt
     process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(endless, "x:ptr")]))
     process.stdin.close()
     return process
-
-
-def wait_for(marker: Path) -> None:
-    for _ in range(3000):
-        if marker.exists():
-            return
-        time.sleep(0.01)
-    raise TimeoutError("the kernel did not start")
-
-
-def ended(pid: int) -> bool:
-    """Whether the process is gone, or only waits for its parent to notice; gives it five seconds."""
-    for _ in range(500):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state in "ZX":
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.mark.parametrize("doing", ["waiting", "in an endless kernel"])
@@ -156,3 +137,16 @@ def test_the_worker_imports_nothing_but_the_standard_library(build, device):
     maps = Path(f"/proc/{int(buffer.bytes_.view(np.int32)[0])}/maps").read_text()
     assert "site-packages" not in maps
     assert "dist-packages" not in maps
+
+
+def test_the_worker_needs_nothing_but_this_package_and_the_standard_library():
+    """Whatever is installed: a package of the user's that breaks must not break measuring."""
+    root = str(Path(winnow.__file__).parents[1])
+    script = f"""
+import sys
+sys.path.append({root!r})
+import winnow.devices.worker_serving, winnow.devices.cpu_worker
+print({{name.partition(".")[0] for name in sys.modules}} - sys.stdlib_module_names)
+"""
+    said = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout == "{'winnow'}\n"
