@@ -131,6 +131,17 @@ def test_a_power_without_end_is_an_error_and_not_a_hang() -> None:
     assert parse("2 ** 64 > a").evaluate({"a": 1}) is True
 
 
+@pytest.mark.parametrize("text", ["a * 1000000000", "b % 7", "a + 'x'", "a + a"])
+def test_arithmetic_over_text_is_refused_however_a_rule_is_asked(text: str) -> None:
+    values = {"a": "x" * 1000, "b": "%0999999999d"}
+    with pytest.raises(TypeError, match=r"is arithmetic over text$") as caught:
+        parse(text).evaluate(values)
+    assert len(str(caught.value)) < 120
+    made = Rule.from_expression(text)
+    with pytest.raises(TypeError, match="is arithmetic over text"):
+        made(*[values[name] for name in made.reads])
+
+
 def test_evaluation_needs_every_name() -> None:
     with pytest.raises(KeyError, match="b"):
         parse("a + b").evaluate({"a": 1})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ def test_arrays_give_what_python_gives_or_decline(seed: int) -> None:
     inputs = [(at, column) for at, column in enumerate(columns.values())]
     if not sizes:
         return
-    truth = tabulate(expression.function, inputs, sizes, False)
+    truth = tabulate(in_python(expression.text, expression.reads), inputs, sizes, False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
         patch.setattr(blocks, "_BLOCK", 7)
@@ -87,7 +88,7 @@ def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> N
     inputs = {name: (order.index(name), column) for name, column in columns.items()}
     if len(order) < 2:
         return
-    truth = tabulate(expression.function, list(inputs.values()), sizes, False)
+    truth = tabulate(expression, list(inputs.values()), sizes, False)
     try:
         machine = partial(expression.tree, inputs, range(len(order)), sizes)
     except Unsuitable:
@@ -119,7 +120,7 @@ def test_every_way_gives_the_plain_filter(name: str, seed: int) -> None:
     draw = RandomRules(seed, whole=seed % 3 > 0)
     params = {knob: draw.column()[:4] for knob in NAMES}
     rules = list(dict.fromkeys(draw.rule(2) for _ in range(draw.draw.randint(1, 4))))
-    tests = [eval(f"lambda {', '.join(NAMES)}: {text}", dict(PYTHON)) for text in rules]
+    tests = [in_python(text, NAMES) for text in rules]
     valid, undecided = [], False
     for point in itertools.product(*params.values()):
         outcomes = [answer(test, point) for test in tests]
@@ -141,6 +142,22 @@ def test_every_way_gives_the_plain_filter(name: str, seed: int) -> None:
             assert space.marginals()[knob] == {value: sum(p[i] == value for p in valid) for value in values}
 
 
+class Text(str):
+    """Text with which nothing can be calculated."""
+
+    def _refused(self, other: object) -> None:
+        raise TypeError("arithmetic over text")
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _refused  # type: ignore[assignment]
+
+
+def in_python(text: str, names: Iterable[str]) -> Any:
+    """A rule as Python has it, but for arithmetic over text, which raises."""
+    guarded = re.sub("'[^']*'", r"Text(\g<0>)", text)
+    function = eval(f"lambda {', '.join(names)}: {guarded}", {**PYTHON, "Text": Text})
+    return lambda *values: function(*[Text(value) if isinstance(value, str) else value for value in values])
+
+
 def answer(test: Any, point: tuple[Any, ...]) -> bool | None:
     try:
         return bool(test(*point))
@@ -150,6 +167,44 @@ def answer(test: Any, point: tuple[Any, ...]) -> bool | None:
 
 def divisors(n: int) -> list[int]:
     return [d for d in range(1, n + 1) if n % d == 0]
+
+
+TEXTS = ["fp16", "%0999999999d", "row"]
+
+
+@pytest.mark.parametrize("name", ["narrow", "partial", "arrays", "machines"])
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        ("a * 100000000000 != b", "'fp16' * 100000000000"),
+        ("b == 100000000000 * a", "100000000000 * 'fp16'"),
+        ("'%0999999999d' % b != a", "'%0999999999d' % 1"),
+        ("(a or 'x') + 'y' == 'fp16y' or b > 1", "'fp16' + 'y'"),
+        ("max(a, 'row') * b != 'row' or b > 1", "'row' * 1"),
+        ("(a if b < 9 else 1) - 1 != b", "'fp16' - 1"),
+        ("a ** 2 > b", "'fp16' ** 2"),
+    ],
+)
+def test_arithmetic_over_text_is_an_error_in_every_way_and_never_a_hang(name: str, rule: str, shown: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if name != "narrow":
+            lane(patch, name)
+        space = space_of({"a": TEXTS, "b": upto(4), "c": upto(4)}, f"({rule}) and c > 0")
+        with pytest.raises(InputError) as caught:
+            space.count()
+    head, cure = str(caught.value).split("\n  cure: ")
+    assert head.endswith(f"TextArithmetic: {shown} is arithmetic over text")
+    assert cure == "compare text with ==, != or `in`; arithmetic in rules is for numbers"
+
+
+def test_text_is_compared_in_rules_and_guards_arithmetic() -> None:
+    space = space_of(
+        {"a": [*TEXTS, 8], "b": upto(4)},
+        "a in ('fp16', 8) and 'p' in ('p' if a == 8 else a) and a != 'row'",
+        "a == 'fp16' or a * b > 16",
+        "min('fp16', 'row') <= ('fp16' if b > 1 else 'row')",
+    )
+    assert set(space.tuples()) == {*(("fp16", b) for b in upto(4)), (8, 3), (8, 4)}
 
 
 def test_a_product_of_three_large_ranges_is_counted_exactly() -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from winnow.tuning.expression import compiled
+from winnow.tuning.arithmetic import compiled, numbers
 
 Signed = tuple[int, ast.expr]
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
@@ -91,6 +91,7 @@ def localised(
     """
     terms: dict[str, tuple[int, list[Any]]] = {}
     named: dict[str, str] = {}
+    texts = {name for name, (_, values) in inputs.items() if not numbers(values)}
 
     def local(node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Constant):
@@ -99,14 +100,14 @@ def localised(
         axes = {inputs[name][0] for name in reads} - {-1}
         if len(axes) > 1:
             return rebuilt(node, local)
-        function = compiled(node, reads)
+        function = compiled(node, reads, texts)
         if not axes:
             return ast.Constant(function(*[inputs[name][1][0] for name in reads]))
         (axis,) = axes
         size = max(len(inputs[name][1]) for name in reads if inputs[name][0] == axis)
         rows = zip(*[v if at >= 0 else [v[0]] * size for at, v in (inputs[name] for name in reads)], strict=True)
         values = [function(*row) for row in rows]
-        if not all(isinstance(value, bool | int | float) for value in values):
+        if not numbers(values):
             raise NotLocal
         name = named.setdefault(ast.dump(node), f"t{len(named)}")
         terms[name] = axis, [int(v) if isinstance(v, bool) else v for v in values]

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 import ast
-import copy
 import keyword
-import math
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from winnow.errors import InputError, Place, nearest
+from winnow.tuning.arithmetic import FUNCTIONS, compiled, plainly_compiled
 
-_LARGEST_POWER_BITS = 1 << 14
-
-
-def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent`, refusing results so large that a rule with a typing error would never end."""
-    if (
-        isinstance(base, int)
-        and isinstance(exponent, int)
-        and exponent > 0
-        and base.bit_length() * exponent > _LARGEST_POWER_BITS
-        and abs(base) > 1
-    ):
-        raise OverflowError(f"{base} ** {exponent} is too large")
-    return base**exponent
-
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "min": min,
-    "max": max,
-    "abs": abs,
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "log2": math.log2,
-}
 _AT_LEAST_TWO = {"min", "max"}
-_POWER_SIGN = "**"
-_POWER = "_winnow_power"
-_GLOBALS = {"__builtins__": {}, **FUNCTIONS, _POWER: power}
+_GUARDED = re.compile(r"\*\*|['\"]")
+"""Powers and texts, without which an expression over numbers is Python's own."""
 
 _GRAMMAR = (
     "rules may use numbers, strings, names, + - * / // % **, comparisons, in, and, or, not, a if c else b, "
@@ -61,43 +35,44 @@ _TAKEN = frozenset(keyword.kwlist)
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression. `reads` are the names in it, in order of first appearance; `str()` gives the text."""
+    """A parsed expression. `reads` are the names in it, in order of first appearance; `str()` gives the text.
+
+    Called with the values of `reads`, in that order, it gives what Python gives, but refuses arithmetic over text.
+    """
 
     text: str
     reads: tuple[str, ...]
-    function: Callable[..., Any] = field(repr=False, compare=False)
-    """The expression as a function of the values of `reads`, in that order."""
+    of_numbers: Callable[..., Any] = field(repr=False, compare=False)
+    """The same function for values that are all numbers or truths, which it does not look at."""
 
     def __str__(self) -> str:
         return self.text
+
+    def __call__(self, *values: Any) -> Any:
+        return self._of_anything(*values)
 
     @cached_property
     def tree(self) -> ast.expr:
         """The expression's syntax tree; nothing but what the grammar has is in it."""
         return ast.parse(self.text.strip(), mode="eval").body
 
+    @cached_property
+    def _of_anything(self) -> Callable[..., Any]:
+        return self.over(self.reads)
+
+    def over(self, texts: Collection[str]) -> Callable[..., Any]:
+        """The function for values that are numbers but for those of the names `texts`."""
+        return compiled(self.tree, self.reads, texts) if texts else self.of_numbers
+
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """What Python gives for the expression with `values`; whatever Python raises is raised.
+        """What the expression comes to with `values`.
 
         Raises:
             KeyError: a name of `reads` is not among `values`.
+            TextArithmetic: arithmetic over text.
+            Exception: whatever Python raises.
         """
-        return self.function(*[values[name] for name in self.reads])
-
-
-def compiled(tree: ast.expr, reads: Iterable[str]) -> Callable[..., Any]:
-    """A tree of the grammar as a function of the values of `reads`, in that order."""
-    guarded = ast.unparse(_GuardPowers().visit(copy.deepcopy(tree)))
-    made: Callable[..., Any] = eval(f"lambda {', '.join(reads)}: ({guarded})", _GLOBALS)
-    return made
-
-
-class _GuardPowers(ast.NodeTransformer):
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Pow):
-            return node
-        return ast.Call(ast.Name(_POWER, ast.Load()), [node.left, node.right], [])
+        return self(*[values[name] for name in self.reads])
 
 
 def parse(text: str, *, names: Container[str] | None = None, place: Place | None = None) -> Expression:
@@ -113,9 +88,9 @@ def parse(text: str, *, names: Container[str] | None = None, place: Place | None
         if reads is None:
             tree = ast.parse(text.strip(), mode="eval").body
             reads = _Reader(text, names, place).check(tree)
-            if _POWER_SIGN in text:
-                return Expression(text, reads, compiled(tree, reads))
-        return Expression(text, reads, eval(f"lambda {', '.join(reads)}: (\n{text}\n)", _GLOBALS))
+            if _GUARDED.search(text):
+                return Expression(text, reads, compiled(tree, reads, ()))
+        return Expression(text, reads, plainly_compiled(text, reads))
     except SyntaxError as error:
         raise _refusal(text, place, error.offset, f"not an expression: {error.msg}") from None
     except (ValueError, MemoryError, RecursionError) as error:

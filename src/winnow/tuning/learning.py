@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from winnow.errors import InputError
+from winnow.tuning.arithmetic import numbers
 from winnow.tuning.axes import shown
 from winnow.tuning.order import Step
 from winnow.tuning.relation import NO, RAISED, Relation, fold, smallest, tabulate
@@ -38,15 +39,16 @@ def raised(rule: Rule, seen: Sequence[tuple[str, object]], error: Exception) -> 
     return InputError(
         f"{rule} cannot be evaluated at {shown(seen)}: {type(error).__name__}: {error}",
         place=rule.place,
-        cure="guard the rule (`x == 0 or y % x == 0`), or take the value out of the space",
+        cure=getattr(error, "cure", "guard the rule (`x == 0 or y % x == 0`), or take the value out of the space"),
     )
 
 
 class Bound(NamedTuple):
-    """A rule and what it reads, in the order of its parameters."""
+    """A rule, what it reads, in the order of its parameters, and the function that says of such values what it does."""
 
     rule: Rule
     arguments: tuple[Argument, ...]
+    test: Callable[..., object]
 
     def scope(self, kept: Sequence[Sequence[int]]) -> list[int]:
         """The axes that the rule reads and that still have a choice to make, in order of first appearance."""
@@ -67,6 +69,14 @@ class Bound(NamedTuple):
     def seen(self, taken: Sequence[int]) -> list[tuple[str, Any]]:
         """What the rule reads at the point of these choices."""
         return [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in self.arguments]
+
+
+def bind(rule: Rule, arguments: Sequence[Argument]) -> Bound:
+    """The rule over these arguments; an expression is made a function that looks out for text where there is any."""
+    test: Callable[..., object] = rule.test
+    if rule.expression is not None:
+        test = rule.expression.over([argument.name for argument in arguments if not numbers(argument.column)])
+    return Bound(rule, tuple(arguments), test)
 
 
 class Learnt(NamedTuple):
@@ -194,4 +204,4 @@ def _tabulated(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]]
     """The rule as a relation, by calling it for every setting of its scope."""
     sizes = [len(kept[axis]) for axis in scope]
     rule = bound.rule
-    return fold(tuple(scope), tabulate(rule.test, bound.inputs(scope, kept), sizes, rule.expression is None), sizes)
+    return fold(tuple(scope), tabulate(bound.test, bound.inputs(scope, kept), sizes, rule.expression is None), sizes)

@@ -51,7 +51,7 @@ class Rule:
             InputError: the text is not an expression of the grammar, or reads a name that is not in `names`.
         """
         expression = parse(text, names=names, place=place)
-        return Rule(name or text, text, expression.reads, expression.function, absent or {}, expression, place)
+        return Rule(name or text, text, expression.reads, expression, absent or {}, expression, place)
 
 
 def rule(text: str) -> Callable[[Callable[..., object]], Rule]:

@@ -137,6 +137,6 @@ class _Problem:
     def _report(self, bound: Bound, taken: Sequence[int]) -> None:
         seen = bound.seen(taken)
         try:
-            judge(bound.rule.test, [value for _, value in seen], bound.rule.expression is None)
+            judge(bound.test, [value for _, value in seen], bound.rule.expression is None)
         except Exception as error:  # noqa: BLE001 - whatever the rule raises is what the user must see
             raise raised(bound.rule, seen, error) from None

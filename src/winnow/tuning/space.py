@@ -70,7 +70,7 @@ class TuningSpace:
 
     @cached_property
     def _bound(self) -> list[learning.Bound]:
-        return [learning.Bound(rule, tuple(self._arguments(rule))) for rule in self.rules]
+        return [learning.bind(rule, self._arguments(rule)) for rule in self.rules]
 
     def _arguments(self, rule: Rule) -> list[learning.Argument]:
         arguments = []
@@ -288,7 +288,7 @@ def _refusal(rules: Sequence[learning.Bound], taken: Sequence[int]) -> str | Non
     for bound in rules:
         seen, rule = bound.seen(taken), bound.rule
         try:
-            holds = judge(rule.test, [value for _, value in seen], rule.expression is None)
+            holds = judge(bound.test, [value for _, value in seen], rule.expression is None)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported with the rule's name
             failure = failure or learning.raised(rule, seen, error)
             continue

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from winnow.tuning.arithmetic import ARITHMETIC, FUNCTIONS
 from winnow.tuning.batch import (
     Batch,
     Mask,
@@ -22,7 +23,6 @@ from winnow.tuning.batch import (
     truths,
     within,
 )
-from winnow.tuning.expression import FUNCTIONS, power
 
 _MOST_MAPPED = 1 << 16
 
@@ -256,13 +256,7 @@ def _mapped(function: Callable[[Any], float], operand: Batch) -> Batch:
 
 
 _PYTHON: Mapping[type[Any], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: power,
+    **ARITHMETIC,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,

@@ -53,6 +53,6 @@ def machine(
 
     def call(chosen: Sequence[int]) -> int:
         values = [column[chosen[place] if place >= 0 else 0] for place, column in inputs]
-        return outcome(rule.test, values, rule.expression is None)
+        return outcome(bound.test, values, rule.expression is None)
 
     return Deferred(tuple(scope), call, accepted, budget // STEPS_PER_CALL)
