@@ -118,10 +118,38 @@ def test_a_knob_with_a_functions_name_cannot_be_called() -> None:
     assert parse("min > 1", names=("min", "a")).evaluate({"min": 2}) is True
 
 
-@pytest.mark.parametrize("text", ["(" * 5000 + "a" + ")" * 5000, "not " * 100_000 + "a", "-" * 100_000 + "a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5000 + "a" + ")" * 5000,
+        "not " * 100_000 + "a",
+        "-" * 100_000 + "a",
+        "(" * 250 + "a" + ")" * 250,
+        "(a + " * 250 + "a" + ")" * 250,
+        " + ".join(["a"] * 202),
+        " * ".join(["a"] * 3000) + " > 'x'",
+    ],
+)
 def test_a_text_that_is_nested_too_deeply_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="not an expression"):
-        parse(text)
+    with pytest.raises(InputError) as caught:
+        parse(text, names="a", place=Place("space.json", 7))
+    shown = text if len(text) <= 200 else text[:197] + "..."
+    assert str(caught.value) == (
+        f'space.json:7: "{shown}": nested more than 200 levels deep\n'
+        "  cure: split the rule, or group a long sum or product: (a + b) + (c + d)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", [" + ".join(["a * b"] * 198) + " > 0", "(" * 190 + "a % b" + " + 1)" * 190 + " > 0", "not " * 198 + "a > b"]
+)
+@pytest.mark.parametrize("values", [range(1, 4), range(1, 700)])
+def test_the_deepest_rules_and_long_flat_ones_are_counted(text: str, values: range) -> None:
+    space = TuningSpace((choices("a", values), choices("b", values)), (Rule.from_expression(text, names="ab"),))
+    expected = len(values) * (len(values) - 1) // 2 if "not" in text else len(values) ** 2
+    assert space.count() == expected
+    flat = parse(" or ".join(["a > b"] * 1000), names="ab")
+    assert flat.evaluate({"a": 2, "b": 1}) is True
 
 
 def test_a_power_without_end_is_an_error_and_not_a_hang() -> None:

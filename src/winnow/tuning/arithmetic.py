@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import math
 import operator
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -85,7 +84,8 @@ def compiled(tree: ast.expr, reads: Iterable[str], texts: Container[str]) -> Cal
 
     The function raises TextArithmetic for arithmetic over text.
     """
-    return plainly_compiled(ast.unparse(_Guard(texts).visit(copy.deepcopy(tree))), reads)
+    own = ast.parse(ast.unparse(tree), mode="eval").body
+    return plainly_compiled(ast.unparse(_Guard(texts).visit(own)), reads)
 
 
 def plainly_compiled(text: str, reads: Iterable[str]) -> Callable[..., Any]:

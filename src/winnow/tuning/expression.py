@@ -13,6 +13,9 @@ from typing import Any
 from winnow.errors import InputError, Place, nearest
 from winnow.tuning.arithmetic import FUNCTIONS, compiled, plainly_compiled
 
+_DEEPEST = 200
+"""Levels of a rule's tree: what reads it is recursive. Python's parser has as many levels of parentheses."""
+_TOO_DEEP = "split the rule, or group a long sum or product: (a + b) + (c + d)"
 _AT_LEAST_TWO = {"min", "max"}
 _GUARDED = re.compile(r"\*\*|['\"]")
 """Powers and texts, without which an expression over numbers is Python's own."""
@@ -87,26 +90,43 @@ def parse(text: str, *, names: Container[str] | None = None, place: Place | None
         reads = _plain_reads(text, names)
         if reads is None:
             tree = ast.parse(text.strip(), mode="eval").body
+            if not _shallow(tree):
+                raise _too_deep(text, place)
             reads = _Reader(text, names, place).check(tree)
             if _GUARDED.search(text):
                 return Expression(text, reads, compiled(tree, reads, ()))
         return Expression(text, reads, plainly_compiled(text, reads))
     except SyntaxError as error:
+        if error.msg == "too many nested parentheses":
+            raise _too_deep(text, place) from None
         raise _refusal(text, place, error.offset, f"not an expression: {error.msg}") from None
-    except (ValueError, MemoryError, RecursionError) as error:
-        reason = str(error) or "nested too deeply"
-        raise _refusal(text, place, None, f"not an expression: {reason}") from None
+    except (MemoryError, RecursionError):
+        raise _too_deep(text, place) from None
+    except ValueError as error:
+        raise _refusal(text, place, None, f"not an expression: {error}") from None
+
+
+def _shallow(tree: ast.expr) -> bool:
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [part for node in level for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+        if not level:
+            return True
+    return False
 
 
 def _plain_reads(text: str, names: Container[str] | None) -> tuple[str, ...] | None:
-    """The names in a rule of known names, plain numbers, operators, comparisons, logic and parentheses, else None.
+    """The names in a rule of a few known names, numbers, operators, comparisons, logic and parentheses, else None.
 
     Most rules are such, and of such words Python's parser makes nothing that the grammar has not, once calls are out.
     """
     reads: dict[str, None] = {}
     after_operand = False
     before = ""
-    for word in _WORD.findall(text):
+    words = _WORD.findall(text)
+    if len(words) > _DEEPEST:
+        return None
+    for word in words:
         if word in _MARKS:
             if (word == "(" and after_operand) or (word == before == "*"):
                 return None
@@ -123,10 +143,14 @@ def _plain_reads(text: str, names: Container[str] | None) -> tuple[str, ...] | N
     return tuple(reads)
 
 
-def _refusal(text: str, place: Place | None, column: int | None, reason: str) -> InputError:
+def _refusal(text: str, place: Place | None, column: int | None, reason: str, cure: str = _GRAMMAR) -> InputError:
     where = "" if column is None else f" at column {column}"
     shown = text if len(text) <= 200 else text[:197] + "..."
-    return InputError(f'"{shown}"{where}: {reason}', place=place, cure=_GRAMMAR)
+    return InputError(f'"{shown}"{where}: {reason}', place=place, cure=cure)
+
+
+def _too_deep(text: str, place: Place | None) -> InputError:
+    return _refusal(text, place, None, f"nested more than {_DEEPEST} levels deep", _TOO_DEEP)
 
 
 class _Reader:
