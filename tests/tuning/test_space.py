@@ -316,6 +316,14 @@ def test_a_function_that_forgets_to_return_is_an_error() -> None:
             '"a" is a knob and a given field\n  cure: rename one of the two',
         ),
         (
+            lambda: choices("\ufb01t", [1]),
+            'axis "\ufb01t": rules cannot read "\ufb01t", which Python takes for "fit"\n  cure: name it "fit"',
+        ),
+        (
+            lambda: TuningSpace((choices("\u03bb", [1]),), given={"\u210c": 2}),
+            'rules cannot read "\u210c", which Python takes for "H"\n  cure: name it "H"',
+        ),
+        (
             lambda: rule("any")(lambda *knobs: True),
             'rule "<lambda>": the parameter *knobs does not name one knob\n'
             "  cure: name every knob that the rule reads as a plain parameter",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Final
+from unicodedata import normalize
 
 from winnow.errors import InputError
 
@@ -38,7 +39,8 @@ class KnobAxis:
     which a point leaves unset are given that value. Knob values are JSON scalars. An `enabler` leads in listings.
 
     Raises:
-        InputError: no choices, two equal choices, a knob twice in one choice, a value that is no JSON scalar.
+        InputError: no choices, two equal choices, a knob twice in one choice, a value that is no JSON scalar, a
+            knob that rules cannot read.
     """
 
     name: str
@@ -53,6 +55,7 @@ class KnobAxis:
         if not settings:
             raise InputError(f'axis "{self.name}" has no values', cure="give it one value at least, or remove it")
         object.__setattr__(self, "knobs", tuple(dict.fromkeys([knob for knob, _ in settings])))
+        refuse_unreadable(self.knobs, f'axis "{self.name}": ')
         if max(map(len, self.choices)) > 1:
             self._refuse_twice_set()
         if not {type(value) for _, value in settings} <= _PLAIN or self.policy:
@@ -91,6 +94,15 @@ class KnobAxis:
 
 def _exact(settings: Iterable[tuple[str, Value]]) -> frozenset[tuple[str, type, Value]]:
     return frozenset((knob, type(value), value) for knob, value in settings)
+
+
+def refuse_unreadable(names: Iterable[str], where: str = "") -> None:
+    """Refuse a name that Python, which normalises the names of rules, reads as another one. Raises InputError."""
+    for name in names:
+        if not name.isascii() and (read := normalize("NFKC", name)) != name:
+            raise InputError(
+                f'{where}rules cannot read "{name}", which Python takes for "{read}"', cure=f'name it "{read}"'
+            )
 
 
 def _refuse_unless_scalar(axis: str, knob: str, value: object) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from winnow.errors import Incomplete, InputError, nearest
 from winnow.tuning import diagram, learning, listing, solving
-from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, shown
+from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, refuse_unreadable, shown
 from winnow.tuning.estimate import Size, counted, estimated
 from winnow.tuning.relation import judge
 from winnow.tuning.rules import Rule
@@ -51,6 +51,7 @@ class TuningSpace:
         object.__setattr__(self, "axes", tuple(self.axes))
         object.__setattr__(self, "rules", tuple(self.rules))
         object.__setattr__(self, "given", dict(self.given))
+        refuse_unreadable(self.given)
         _refuse_twins("axis", [axis.name for axis in self.axes])
         _refuse_twins("knob", [knob for axis in self.axes for knob in axis.knobs])
         _refuse_twins("rule", [rule.name for rule in self.rules])
