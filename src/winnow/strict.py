@@ -157,6 +157,12 @@ def parse_json(text: str, file: str) -> Document:
     def no_constant(word: str) -> float:
         raise InputError(f"{word} is not JSON", place=Place(file))
 
+    if text.startswith("\ufeff"):
+        raise InputError(
+            "malformed JSON: it begins with a byte-order mark",
+            place=Place(file, 1),
+            cure='save it as UTF-8 without a byte-order mark ("UTF-8", not "UTF-8 with BOM")',
+        )
     try:
         data = json.loads(text, object_pairs_hook=closed, parse_constant=no_constant)
     except json.JSONDecodeError as error:

@@ -62,6 +62,18 @@ def test_malformed_json_has_a_line():
     assert refusal(parse_json, '{"a": 1,\n  oops}', "f.json").startswith("f.json:2: malformed JSON:")
 
 
+def test_json_with_a_byte_order_mark_says_how_to_save_it(tmp_path: Path):
+    path = tmp_path / "space.json"
+    path.write_text('{"a": 1}', encoding="utf-8-sig")
+    with pytest.raises(InputError) as caught:
+        load_json(path)
+    assert str(caught.value) == (
+        f"{path}:1: malformed JSON: it begins with a byte-order mark\n"
+        '  cure: save it as UTF-8 without a byte-order mark ("UTF-8", not "UTF-8 with BOM")'
+    )
+    assert parse_yaml("\ufeffa: 1", "a.yaml").data == {"a": 1}
+
+
 @pytest.mark.parametrize("text", ["", "   \n# only a comment\n"])
 def test_empty_yaml_is_refused(text):
     assert refusal(parse_yaml, text, "f.yaml") == "f.yaml: the file is empty"
