@@ -225,6 +225,20 @@ def test_a_sum_over_twelve_axes_is_counted_exactly() -> None:
     assert space.count() == sum(number for total, number in ways.items() if total <= 50)
 
 
+@pytest.mark.parametrize("terms", [5, 14, 30])
+def test_a_sum_of_products_is_counted_exactly_in_whatever_order_its_knobs_are_declared(terms: int) -> None:
+    ways = {0: 1}
+    for _ in range(terms):
+        longer: dict[int, int] = {}
+        for total, number in ways.items():
+            for a, b in itertools.product((1, 2, 4, 8), repeat=2):
+                longer[total + a * b] = longer.get(total + a * b, 0) + number
+        ways = longer
+    rule = " + ".join(f"a{i} * b{i}" for i in range(terms)) + " <= 100"
+    space = space_of({f"{name}{i}": [1, 2, 4, 8] for name in "ab" for i in range(terms)}, rule)
+    assert space.count() == sum(number for total, number in ways.items() if total <= 100)
+
+
 @pytest.mark.parametrize(
     ("rules", "count"),
     [

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+_VERY_WIDE = 1 << 25
+"""Settings of a scope from which on a rule is read by partial results only."""
+
 
 class Step(NamedTuple):
     """One axis of the forest, in preorder. `parent` is the position of its parent's step, -1 for a root."""
@@ -17,9 +20,11 @@ class Step(NamedTuple):
 def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
     """The axes that `scopes` name, in an order of elimination read backwards: what is eliminated last is decided first.
 
-    Axes that are in one scope only go first, as they tie nothing together, and those last that come to be such by that;
-    then the others by weight (the number of settings of the axes that they meet), the lightest first. Two axes on
-    different branches never meet in a scope, so their branches are independent once the axes above them are decided.
+    Axes that are in one scope only go first, as they tie nothing together, and those last that come to be such by that,
+    in the order of declaration (in a very wide scope as its rule reads them, so that the factors of each product of a
+    long sum are decided one after the other). Then the others by weight (the number of settings of the axes that they
+    meet), the lightest first. Two axes on different branches never meet in a scope, so their branches are independent
+    once the axes above them are decided.
     """
     members: dict[int, list[set[int]]] = {}
     for scope in scopes:
@@ -27,7 +32,8 @@ def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
         for axis in scope:
             members.setdefault(axis, []).append(tied)
     eliminated: dict[int, set[int]] = {}
-    single = sorted([axis for axis, tied_by in members.items() if len(tied_by) == 1])
+    places = _places(sizes, scopes)
+    single = sorted([axis for axis, tied_by in members.items() if len(tied_by) == 1], key=places.__getitem__)
     while single:
         axis = single.pop()
         (tied,) = members.pop(axis)
@@ -44,6 +50,15 @@ def forest(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> list[Step]:
                 if other in single:
                     single.remove(other)
     return _preorder(eliminated | _by_weight(sizes, {axis: set().union(*tied) for axis, tied in members.items()}))
+
+
+def _places(sizes: Sequence[int], scopes: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
+    """What axes are sorted by that are in one scope only: their number, but in a very wide scope their place there."""
+    places = {axis: (axis, 0) for scope in scopes for axis in scope}
+    for scope in scopes:
+        if math.prod([sizes[axis] for axis in scope]) >= _VERY_WIDE:
+            places.update({axis: (min(scope), place) for place, axis in enumerate(scope)})
+    return places
 
 
 def _by_weight(sizes: Sequence[int], near: dict[int, set[int]]) -> dict[int, set[int]]:
