@@ -6,14 +6,22 @@ import random
 from typing import Any
 
 NAMES = "abcde"
+_LARGE = [
+    *(1 << 31, (1 << 40) + 1, -(1 << 33), (1 << 61) - 1, 1 << 61, 1 << 62),
+    *((1 << 63) - 1, 1 << 63, -(1 << 63), 1 << 70),
+]
 
 
 class RandomRules:
-    """Draws expressions and columns of values. `whole` keeps to integers and to what cannot raise."""
+    """Draws expressions and columns of values. `whole` keeps to integers and to what cannot raise.
 
-    def __init__(self, seed: int, *, whole: bool = False) -> None:
+    With `large`, columns and numbers have integers about the edges of 32 and 64 bits as well.
+    """
+
+    def __init__(self, seed: int, *, whole: bool = False, large: bool = False) -> None:
         self.draw = random.Random(seed)
         self.whole = whole
+        self.large = large
 
     def rule(self, depth: int) -> str:
         """A truth."""
@@ -63,6 +71,8 @@ class RandomRules:
         return f"{one} * {two} * {self.term(inner)}" if self.whole or kind == 16 else f"log2({one})"
 
     def _atom(self) -> str:
+        if self.large and self.draw.random() < 0.1:
+            return str(self.draw.choice(_LARGE))
         odd = [] if self.whole else ["0.5", "1e3", "'x'", "None", "True"]
         return self.draw.choice([*NAMES, *NAMES, str(self.draw.randint(-2, 9)), *odd])
 
@@ -72,6 +82,8 @@ class RandomRules:
     def column(self) -> list[Any]:
         """Up to five different values of a knob."""
         size = self.draw.randint(1, 5)
+        if self.large and self.draw.random() < 0.7:
+            return self.draw.sample([1, 2, 3, *_LARGE], size)
         kind = self.draw.randrange(8)
         if self.whole or kind < 5:
             low = -3 if self.draw.random() < 0.4 else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -9,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,9 @@ from random_rules import NAMES, RandomRules
 
 from winnow.errors import Incomplete, InputError
 from winnow.tuning import Rule, TuningSpace, blocks, choices, learning, rule, solving, wide
+from winnow.tuning.algebra import names_of
 from winnow.tuning.batch import Unsuitable
+from winnow.tuning.bounds import may_raise, truth_range, value_range
 from winnow.tuning.expression import parse
 from winnow.tuning.machines import explored
 from winnow.tuning.partial import partial
@@ -76,10 +80,11 @@ def outcomes_of(relation: Relation, sizes: list[int]) -> bytes:
     return bytes(found)
 
 
+@pytest.mark.parametrize("large", [False, True])
 @settings(max_examples=250, deadline=None)
 @given(st.integers(0, 2**32))
-def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> None:
-    draw = RandomRules(seed, whole=True)
+def test_partial_results_give_the_smallest_automaton_of_the_rule(large: bool, seed: int) -> None:
+    draw = RandomRules(seed, whole=True, large=large)
     expression = parse(draw.rule(3))
     columns = {name: draw.column() for name in expression.reads}
     order = list(columns)
@@ -90,13 +95,68 @@ def test_partial_results_give_the_smallest_automaton_of_the_rule(seed: int) -> N
         return
     truth = tabulate(expression, list(inputs.values()), sizes, False)
     try:
-        machine = partial(expression.tree, inputs, range(len(order)), sizes)
+        machine = partial(expression.tree, inputs, range(len(order)), sizes, 10**9)
     except Unsuitable:
         return
     found = explored(machine, sizes, 10**9)
     smallest = fold(tuple(range(len(order))), truth, sizes)
     assert outcomes_of(found, sizes) == truth
     assert [len(layer) for layer in found.layers] == [len(layer) for layer in smallest.layers]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 2**32))
+def test_ranges_hold_every_value_also_beside_arrays_and_beyond_64_bits(seed: int) -> None:
+    draw = RandomRules(seed, whole=True, large=seed % 2 > 0)
+    tree = parse(draw.rule(3)).tree
+    left = tree.left if isinstance(tree, ast.Compare) else tree
+    for node in (tree, left):
+        reads = sorted(names_of(node))
+        columns = {name: draw.column() for name in reads}
+        ranges: dict[str, Any] = {name: (min(values), max(values)) for name, values in columns.items()}
+        if may_raise(node, ranges):
+            return
+        answers = {
+            point: eval(compile(ast.Expression(node), "", "eval"), dict(PYTHON), dict(zip(reads, point, strict=True)))
+            for point in itertools.product(*columns.values())
+        }
+        low, high = value_range(node, ranges)
+        surely, possibly = truth_range(node, ranges)
+        assert all(low <= answer <= high and surely <= bool(answer) <= possibly for answer in answers.values())
+        for at, name in enumerate(reads):
+            if all(abs(value) < 1 << 61 for value in columns[name]):
+                array = np.array(columns[name])
+                lows, highs = value_range(node, {**ranges, name: (array, array)})
+                sure, may = truth_range(node, {**ranges, name: (array, array)})
+                for point, answer in answers.items():
+                    where = columns[name].index(point[at])
+                    assert _at(lows, where) <= answer <= _at(highs, where)
+                    assert _at(sure, where) <= bool(answer) <= _at(may, where)
+
+
+def _at(ends: Any, place: int) -> Any:
+    return ends.tolist()[place] if np.ndim(ends) else ends
+
+
+def test_products_beyond_64_bits_are_counted_exactly() -> None:
+    large = [i * i * 1_000_003 + 7 for i in range(80)]
+    for text, holds in (
+        ("a * b * c <= 2 ** 90", lambda a, b, c: a * b * c <= 2**90),
+        ("a * b - c * 10 ** 10 > 2 ** 64", lambda a, b, c: a * b - c * 10**10 > 2**64),
+        ("(a * b * c) % 1000003 == 343", lambda a, b, c: a * b * c % 1_000_003 == 343),
+        ("max(a * b * 10 ** 9, c) * 3 == 3 * c", lambda a, b, c: max(a * b * 10**9, c) == c),
+        ("a * c * 2 ** 70 == b * c * 2 ** 70", lambda a, b, c: a == b),
+    ):
+        space = space_of(dict.fromkeys("abc", large), text)
+        assert space.count() == sum(holds(*point) for point in itertools.product(large, repeat=3)), text
+
+
+def test_python_integers_have_a_budget() -> None:
+    columns = {f"x{i}": [3**40 + i, 5**30 + i, 7**28 - i] for i in range(16)}
+    space = space_of(columns, " * ".join(columns) + " <= 7 ** 400", budget=1 << 18)
+    with pytest.raises(Incomplete, match="an exact answer is beyond the budget"):
+        space.count()
+    assert not space.size(draws=50).exact
 
 
 def lane(patch: pytest.MonkeyPatch, name: str) -> None:
@@ -117,7 +177,7 @@ def lane(patch: pytest.MonkeyPatch, name: str) -> None:
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, 2**32))
 def test_every_way_gives_the_plain_filter(name: str, seed: int) -> None:
-    draw = RandomRules(seed, whole=seed % 3 > 0)
+    draw = RandomRules(seed, whole=seed % 3 > 0, large=seed % 3 > 1)
     params = {knob: draw.column()[:4] for knob in NAMES}
     rules = list(dict.fromkeys(draw.rule(2) for _ in range(draw.draw.randint(1, 4))))
     tests = [in_python(text, NAMES) for text in rules]

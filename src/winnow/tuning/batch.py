@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 _INT_LIMIT = 1 << 62
-_FLOAT_LIMIT = 1 << 53
+FLOAT_LIMIT = 1 << 53
+"""Integers up to it are floats exactly."""
 
 Mask = Any
 """Where an evaluation raises: None for nowhere, True for everywhere, or a boolean array."""
@@ -74,7 +75,7 @@ def column(values: Sequence[Any]) -> np.ndarray[Any, Any] | None:
     largest = max((abs(v) for v in values if isinstance(v, bool | int)), default=0)
     if kinds <= {bool, int} and largest < _INT_LIMIT:
         return np.array([int(v) for v in values], dtype=np.int64)
-    if kinds <= {bool, int, float} and largest < _FLOAT_LIMIT:
+    if kinds <= {bool, int, float} and largest < FLOAT_LIMIT:
         return np.array([float(v) for v in values], dtype=np.float64)
     return None
 
@@ -124,5 +125,5 @@ def refuse_inexact(left: Batch, right: Batch, *, limit_whole: bool = False) -> N
     """Refuse to mix integers with floats (or to divide them) where a float cannot hold them. Raises Unsuitable."""
     if limit_whole or left.whole != right.whole:
         for side in (left, right):
-            if side.whole and max(abs(side.low), abs(side.high)) >= _FLOAT_LIMIT:
+            if side.whole and max(abs(side.low), abs(side.high)) >= FLOAT_LIMIT:
                 raise Unsuitable("integers beyond the exact range of floats")

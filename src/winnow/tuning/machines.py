@@ -91,9 +91,9 @@ def distinct(columns: Sequence[Array], rows: int) -> tuple[int, Array, Array]:
     key: Array = np.zeros(rows, dtype=np.int64)
     reach = 1
     for column in columns:
-        bits = column.view(np.int64) if column.dtype == np.float64 else column.astype(np.int64)
         if not rows:
             break
+        bits = _as_integers(column)
         low, high = int(bits.min()), int(bits.max())
         span = high - low + 1
         if span >= _EXACT // reach:
@@ -116,6 +116,14 @@ def distinct(columns: Sequence[Array], rows: int) -> tuple[int, Array, Array]:
     first = np.zeros(number, dtype=np.int64)
     first[place] = np.arange(rows)
     return number, place, first
+
+
+def _as_integers(column: Array) -> Array:
+    """64 bits that are the same where the values are."""
+    if column.dtype == object:
+        places: dict[Any, int] = {}
+        return np.array([places.setdefault(value, len(places)) for value in column.tolist()], dtype=np.int64)
+    return column.view(np.int64) if column.dtype == np.float64 else column.astype(np.int64)
 
 
 def explored(machine: Machine, sizes: Sequence[int], most_edges: int) -> Relation:

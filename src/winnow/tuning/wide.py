@@ -28,7 +28,9 @@ def related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], b
     inputs = dict(zip(expression.reads, bound.inputs(scope, kept), strict=True))
     if cells >= _WORTH_PARTIAL:
         try:
-            return explored(partial(expression.tree, inputs, scope, sizes), sizes, min(budget, cells) >> 3)
+            return explored(
+                partial(expression.tree, inputs, scope, sizes, budget // STEPS_PER_CALL), sizes, min(budget, cells) >> 3
+            )
         except (Unsuitable, OverBudget):
             pass
     if cells <= budget >> 1:
@@ -44,10 +46,10 @@ def machine(
 ) -> Partial | Deferred:
     """A rule too wide for a table, as a machine for which the outcomes `accepted` count as holding."""
     rule, sizes = bound.rule, [len(kept[axis]) for axis in scope]
-    inputs = bound.inputs(scope, kept)
+    inputs, most_calls = bound.inputs(scope, kept), budget // STEPS_PER_CALL
     if rule.expression is not None:
         try:
-            return partial(rule.expression.tree, dict(zip(rule.reads, inputs, strict=True)), scope, sizes)
+            return partial(rule.expression.tree, dict(zip(rule.reads, inputs, strict=True)), scope, sizes, most_calls)
         except Unsuitable:
             pass
 
@@ -55,4 +57,4 @@ def machine(
         values = [column[chosen[place] if place >= 0 else 0] for place, column in inputs]
         return outcome(bound.test, values, rule.expression is None)
 
-    return Deferred(tuple(scope), call, accepted, budget // STEPS_PER_CALL)
+    return Deferred(tuple(scope), call, accepted, most_calls)
