@@ -92,13 +92,43 @@ def test_a_knob_left_to_policy_without_an_accessor_is_an_error(tmp_path: Path):
     assert refusal(tmp_path, POLICY_MANIFEST, ("  accessors: {persistent: resolved_persistent}\n", "")) == (
         'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: SumSpec leaves "persistent" to the kernel\'s '
         "policy, and nothing tells what it decides (cell dtype=fp32)\n"
-        "  cure: add persistent to enumerate.accessors, with the spec's attribute or method that tells"
+        "  cure: add persistent to enumerate.accessors, with the spec's method that tells"
     )
 
 
 def test_an_accessor_that_no_spec_has_is_an_error(tmp_path: Path):
     message = refusal(tmp_path, POLICY_MANIFEST, ("persistent: resolved_persistent", "persistent: resolved"))
-    assert 'candidate sum_rows: SumSpec has no "resolved", the accessor of persistent (cell dtype=fp32)' in message
+    assert message == (
+        'DIR/engine.yaml:22: enumerate.accessors.persistent: candidate sum_rows: SumSpec has no "resolved", '
+        "the accessor of persistent (cell dtype=fp32)"
+    )
+
+
+NO_METHOD = "\n  cure: make it one (a property is none), or bind a field of the spec: {field: NAME}"
+
+
+def test_a_binding_and_an_accessor_that_name_a_property_are_errors_with_their_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    loaded = load_manifest(foreign_engine(tmp_path, FOREIGN_MANIFEST))
+    (tmp_path / "selection.yaml").write_text(selection_of(loaded.manifest, walk_registry(loaded)))
+    monkeypatch.setattr(foreign_registry.CopySpec, "lanes", property(lambda self: self.tile // 4))
+    cell = "(cell dtype=fp32, width=64, tile=16, unroll=1)"
+    problem = "CopySpec.lanes is not a method without arguments"
+    place = "DIR/engine.yaml:17: specialization.bindings.lanes: "
+    assert refusal(tmp_path, FOREIGN_MANIFEST) == f"{place}candidate copy_tiled: {problem} {cell}{NO_METHOD}"
+    with pytest.raises(InputError) as caught:
+        registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu")
+    assert str(caught.value).replace(str(tmp_path), "DIR") == f"{place}{problem}{NO_METHOD}"
+    assert refusal(tmp_path, FOREIGN_MANIFEST, ("lanes: {method: lanes}", "lanes: {field: lanes}")) == (
+        f"{place}candidate copy_tiled: CopySpec.lanes is no field of the spec {cell}\n"
+        "  cure: name a field, or bind a method without arguments: {method: lanes}"
+    )
+    monkeypatch.setattr(foreign_policy.SumSpec, "resolved_persistent", property(lambda self: True))
+    assert refusal(tmp_path, POLICY_MANIFEST) == (
+        "DIR/engine.yaml:22: enumerate.accessors.persistent: candidate sum_rows: SumSpec.resolved_persistent is not a "
+        f"method without arguments (cell dtype=fp32){NO_METHOD}"
+    )
 
 
 def test_an_accessor_of_no_field_is_an_error(tmp_path: Path):

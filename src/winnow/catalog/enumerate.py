@@ -137,9 +137,8 @@ class _Enumerator:
         if not room:
             self.note(arch, candidate, cell, knobs, "over budget", "the budget has no room")
             return
-        accessors, part = self.plan.accessors, self.loaded.manifest.specialization
-        plain = self.walk.ask(candidate, cell, knobs, lambda: plain_spec(spec, accessors))
-        metadata = self.walk.ask(candidate, cell, knobs, lambda: observed_metadata(spec, part, accessors))
+        plain = self.walk.ask(candidate, cell, knobs, lambda: plain_spec(spec, self.plan.accessors))
+        metadata = self.walk.ask(candidate, cell, knobs, lambda: observed_metadata(spec, self.loaded))
         self.note(arch, candidate, cell, knobs, "selected", "")
         self.variants.append(
             Variant(

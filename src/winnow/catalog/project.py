@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from winnow.catalog.header import Specialization
-from winnow.errors import InputError, nearest
+from winnow.catalog.header import Binding, Specialization
+from winnow.catalog.manifest import LoadedManifest
+from winnow.errors import InputError, Place, nearest
 
 
 def plain_spec(spec: Any, accessors: Mapping[str, str]) -> dict[str, Any]:
@@ -43,26 +45,25 @@ def _holds(value: Any) -> bool:
     return value is None or type(value) in (bool, int, str)
 
 
-def observed_metadata(spec: Any, part: Specialization, accessors: Mapping[str, str]) -> dict[str, Any]:
-    """What the metadata of a kernel built from `spec` must say, read from the spec by the declared bindings.
+def observed_metadata(spec: Any, loaded: LoadedManifest) -> dict[str, Any]:
+    """What the metadata of a kernel built from `spec` must say, read from the spec by the manifest's bindings.
 
     A knob that the spec leaves unset has the value that its accessor tells. A field that this spec's class does not
     have is left out: the declared default stands for it.
 
     Raises:
-        InputError: a knob that is unset and has no accessor, an accessor that the spec does not have, or a value that
-            the field's vocabulary does not map.
+        InputError: a binding or an accessor that names something else than a field or a method without arguments, a
+            knob that is unset and has no accessor, or a value that the field's vocabulary does not map.
     """
+    part = loaded.manifest.specialization
     metadata: dict[str, Any] = {}
     for name in part.metadata_fields:
         binding = part.bindings[name]
-        source = binding.field or binding.method or ""
-        if not hasattr(spec, source):
+        if not hasattr(spec, binding.field or binding.method or ""):
             continue
-        value = getattr(spec, source)
-        value = value() if binding.method else value
+        value = _read(spec, binding, loaded.place("specialization", "bindings", name))
         if value is None:
-            value = _resolved(spec, name, accessors)
+            value = _resolved(spec, name, loaded)
         plain = int(value) if isinstance(value, bool) else value
         words = part.vocabulary.get(name)
         if words is not None and str(plain) not in words and plain not in words.values():
@@ -74,18 +75,41 @@ def observed_metadata(spec: Any, part: Specialization, accessors: Mapping[str, s
     return metadata
 
 
-def _resolved(spec: Any, name: str, accessors: Mapping[str, str]) -> Any:
+def _read(spec: Any, binding: Binding, place: Place) -> Any:
+    """The value that a binding names, which stands at `place`. What a gate reads off the built spec is the same."""
+    owner = type(spec).__name__
+    if binding.field is not None:
+        if binding.field not in [item.name for item in fields(spec)]:
+            raise InputError(
+                f"{owner}.{binding.field} is no field of the spec",
+                place=place,
+                cure=f"name a field, or bind a method without arguments: {{method: {binding.field}}}",
+            )
+        return getattr(spec, binding.field)
+    method = getattr(spec, binding.method or "")
+    if not inspect.ismethod(method) or inspect.signature(method).parameters:
+        raise InputError(
+            f"{owner}.{binding.method} is not a method without arguments",
+            place=place,
+            cure="make it one (a property is none), or bind a field of the spec: {field: NAME}",
+        )
+    return method()
+
+
+def _resolved(spec: Any, name: str, loaded: LoadedManifest) -> Any:
+    accessors, place = loaded.manifest.enumerate.accessors, loaded.place("enumerate", "accessors", name)
     if name not in accessors:
         raise InputError(
             f'{type(spec).__name__} leaves "{name}" to the kernel\'s policy, and nothing tells what it decides',
-            cure=f"add {name} to enumerate.accessors, with the spec's attribute or method that tells",
+            cure=f"add {name} to enumerate.accessors, with the spec's method that tells",
         )
     if not hasattr(spec, accessors[name]):
-        raise InputError(f'{type(spec).__name__} has no "{accessors[name]}", the accessor of {name}')
-    value = getattr(spec, accessors[name])
-    value = value() if callable(value) else value
+        raise InputError(f'{type(spec).__name__} has no "{accessors[name]}", the accessor of {name}', place=place)
+    value = _read(spec, Binding(method=accessors[name]), place)
     if value is None:
-        raise InputError(f'the accessor "{accessors[name]}" of {type(spec).__name__} tells None for {name}')
+        raise InputError(
+            f'the accessor "{accessors[name]}" of {type(spec).__name__} tells None for {name}', place=place
+        )
     return value
 
 

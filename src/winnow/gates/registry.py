@@ -41,10 +41,8 @@ def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> st
         if isinstance(answer, str):
             reasons.append(answer)
             continue
-        accessors, part = walk.plan.accessors, engine.manifest.manifest.specialization
-        difference = _difference(
-            kernel, plain_spec(answer, accessors), observed_metadata(answer, part, accessors)
-        ) or _other_id(kernel, answer)
+        spec, metadata = plain_spec(answer, walk.plan.accessors), observed_metadata(answer, engine.manifest)
+        difference = _difference(kernel, spec, metadata) or _other_id(kernel, answer)
         if difference is None:
             return None
         reasons.append(difference)
