@@ -125,7 +125,7 @@ def test_the_whole_space_of_a_built_in_engine_shows_every_knob_that_varies(tmp_p
         "max_m",
         *knobs[1:],
     ]
-    names = [kernel.name for kernel in kernels_of(loaded.manifest, enumeration.variants)]
+    names = [kernel.name for kernel in kernels_of(loaded, enumeration.variants)]
     assert len(set(names)) == 2190
     assert max(len(name.encode()) for name in names) <= 128
 

@@ -70,7 +70,7 @@ def test_a_knob_left_to_policy_has_the_value_that_the_accessor_tells(tmp_path: P
 def test_the_selection_says_what_policy_decides_and_expands_to_the_same_kernels(tmp_path: Path):
     loaded = load_manifest(foreign_engine(tmp_path, POLICY_MANIFEST))
     enumeration = walk_registry(loaded)
-    text = selection_of(loaded.manifest, enumeration)
+    text = selection_of(loaded, enumeration)
     assert "policy_knobs: [persistent]" in text
     expanded = expand(parse_selection(text, "s.yaml"))
     assert [(dict(k.spec), dict(k.metadata)) for k in expanded] == [
@@ -84,7 +84,7 @@ def test_a_policy_that_is_one_for_a_whole_shape_is_resolved_there(tmp_path: Path
     only_unset = lambda self, request: iter([foreign_policy.SumSpec(request.dtype, b) for b in (16, 32)])  # noqa: E731
     monkeypatch.setattr(foreign_policy.Sum, "sweep_space", only_unset)
     loaded = load_manifest(foreign_engine(tmp_path, POLICY_MANIFEST))
-    text = selection_of(loaded.manifest, walk_registry(loaded))
+    text = selection_of(loaded, walk_registry(loaded))
     assert "resolved: {persistent: 0}" in text
 
 
@@ -111,7 +111,7 @@ def test_a_binding_and_an_accessor_that_name_a_property_are_errors_with_their_li
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     loaded = load_manifest(foreign_engine(tmp_path, FOREIGN_MANIFEST))
-    (tmp_path / "selection.yaml").write_text(selection_of(loaded.manifest, walk_registry(loaded)))
+    (tmp_path / "selection.yaml").write_text(selection_of(loaded, walk_registry(loaded)))
     monkeypatch.setattr(foreign_registry.CopySpec, "lanes", property(lambda self: self.tile // 4))
     cell = "(cell dtype=fp32, width=64, tile=16, unroll=1)"
     problem = "CopySpec.lanes is not a method without arguments"
@@ -274,10 +274,10 @@ def test_a_long_spec_has_a_short_name(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(foreign_registry.Copy, "algorithm", long)
     loaded = load_manifest(foreign_engine(tmp_path))
     variants = walk_registry(loaded).variants
-    names = [kernel.name for kernel in kernels_of(loaded.manifest, variants)]
+    names = [kernel.name for kernel in kernels_of(loaded, variants)]
     assert len(set(names)) == len(names)
     assert max(len(name) for name in names) <= 128
-    assert author(loaded.manifest, kernels_of(loaded.manifest, variants), ["dtype", "width"])
+    assert author(loaded.manifest, kernels_of(loaded, variants), ["dtype", "width"])
 
 
 def test_a_cell_field_may_be_spelled_otherwise_in_requests(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import foreign_registry
@@ -14,6 +15,7 @@ from winnow.catalog.enumerate import enumerate_variants
 from winnow.catalog.expand import expand
 from winnow.catalog.manifest import load_manifest
 from winnow.catalog.selection import parse_selection
+from winnow.cli.app import run
 from winnow.errors import InputError, Refused, WinnowError
 
 
@@ -55,7 +57,7 @@ def test_production_yields_each_sweep_space(tmp_path: Path):
 def test_written_selection_expands_to_the_same_kernels(tmp_path: Path):
     manifest = loaded(tmp_path)
     variants = enumerate_variants(manifest).variants
-    named = kernels_of(manifest.manifest, variants)
+    named = kernels_of(manifest, variants)
     kernels = expand(parse_selection(author(manifest.manifest, named, ["dtype", "width"]), "s.yaml"))
     assert [(k.arch, dict(k.spec), dict(k.metadata)) for k in kernels] == [
         ((v.arch,), dict(v.spec), dict(v.metadata)) for v in variants
@@ -135,4 +137,51 @@ def test_budget_refuses_one_crowded_cell(tmp_path: Path):
     assert message.startswith(
         "DIR/engine.yaml:26: enumerate.budget: 4 kernels of copy_tiled on gfx942 in the cell dtype=fp32, width=64, "
         "the budget is 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        (
+            [("{name: width, type: int}", "{name: width, type: string}")],
+            'metadata field "width" is of type string, the value is 64\n'
+            "  cure: leave the field out, or give it a real value",
+        ),
+        (
+            [
+                ("- {name: lanes, type: int}", "- {name: lanes, type: int}\n- {name: extra, type: int}"),
+                ("  bindings:", "  matcher_only_fields: [extra]\n  bindings:"),
+                ("lanes: {}}", "lanes: {}, extra: {}}"),
+            ],
+            'no value for the metadata field "extra", which has no default\n'
+            "  cure: leave the field out, or give it a real value",
+        ),
+        (
+            [("kernel_source_kind: c", "kernel_source_kind: rocke")],
+            'its pack "copy_tiled_gfx942" has no discriminator, and the engine has several packs\n'
+            "  cure: name the operation that the pack is for, or say pack_discriminates: false",
+        ),
+    ],
+)
+def test_what_generate_would_refuse_enumerate_refuses_at_the_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], edits: list[tuple[str, str]], message: str
+):
+    loaded(tmp_path, *edits)
+    line = 1 + (tmp_path / "engine.yaml").read_text().splitlines().index("enumerate:")
+    assert run(["enumerate", "-m", str(tmp_path / "engine.yaml")]) == 2
+    assert capsys.readouterr().err.replace(str(tmp_path), "DIR") == (
+        f"winnow: DIR/engine.yaml:{line}: enumerate: copy_tiled.fp32_wi64_ti16_un1.gfx942: {message}\n"
+    )
+    assert not (tmp_path / "selection.yaml").exists()
+
+
+def test_a_selection_that_would_not_be_read_again_names_the_manifest(tmp_path: Path):
+    manifest = loaded(tmp_path)
+    kernels = kernels_of(manifest, enumerate_variants(manifest).variants)
+    twice = [kernels[0], replace(kernels[1], name=kernels[0].name)]
+    with pytest.raises(InputError) as caught:
+        author(manifest.manifest, twice)
+    assert str(caught.value).startswith(
+        f"{tmp_path}/engine.yaml:19: enumerate: the selection that would be written cannot be read: two kernels are "
     )

@@ -26,5 +26,5 @@ def make_rdna_engine(root: Path) -> Path:
     manifest = root / "engine.yaml"
     manifest.write_text(re.sub(r"  cells:\n.*?(?=  budget:)", CELLS, text, flags=re.DOTALL))
     engine = EngineDir(manifest)
-    engine.selection_file.write_text(selection_of(engine.manifest.manifest, enumerate_variants(engine.manifest)))
+    engine.selection_file.write_text(selection_of(engine.manifest, enumerate_variants(engine.manifest)))
     return manifest

@@ -49,7 +49,7 @@ def make_small_engine(root: Path) -> Path:
     for name in GRAPHS:
         (root / "corpus" / f"{name}.json").write_text((corpus / f"{name}.json").read_text())
     engine = EngineDir(root / "engine.yaml")
-    engine.selection_file.write_text(selection_of(engine.manifest.manifest, enumerate_variants(engine.manifest)))
+    engine.selection_file.write_text(selection_of(engine.manifest, enumerate_variants(engine.manifest)))
     write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
     pack_engine(engine, read_catalog(engine.catalog), [host_level()], engine.archive, jobs=2)
     return root

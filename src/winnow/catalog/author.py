@@ -11,15 +11,19 @@ from winnow.catalog.enumeration import Variant
 from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.factorise import factorise
 from winnow.catalog.header import Header
-from winnow.catalog.manifest import Manifest
+from winnow.catalog.manifest import LoadedManifest
 from winnow.catalog.naming import MAX_NAME_BYTES, kernel_names
 from winnow.catalog.selection import parse_selection
 from winnow.catalog.write import selection_text
-from winnow.errors import InputError, Place
+from winnow.errors import InputError
 
 
-def kernels_of(manifest: Manifest, variants: Sequence[Variant]) -> tuple[Kernel, ...]:
-    """Variants as a selection's kernels: named, and in a pack for each candidate and arch."""
+def kernels_of(loaded: LoadedManifest, variants: Sequence[Variant]) -> tuple[Kernel, ...]:
+    """Variants as a selection's kernels: named, and in a pack for each candidate and arch.
+
+    Errors about them point at the manifest, which is what they come from: no selection is written yet.
+    """
+    manifest, place = loaded.manifest, loaded.place("enumerate")
     kernels: list[Kernel] = []
     for (arch, _), group in groupby(variants, key=lambda variant: (variant.arch, variant.candidate)):
         members = list(group)
@@ -36,7 +40,7 @@ def kernels_of(manifest: Manifest, variants: Sequence[Variant]) -> tuple[Kernel,
                 spec=member.spec,
                 metadata=member.metadata,
                 priority=member.priority,
-                place=Place("selection.yaml"),
+                place=place,
             )
             for name, member in zip(names, members, strict=True)
         )
@@ -66,7 +70,11 @@ def author(
     record = Header.model_validate(shared).model_dump(exclude_none=True)
     record["packs"] = factorise(kernels, header.specialization, cell_fields, policy_knobs)
     text = selection_text(record)
-    written = expand(parse_selection(text, "selection.yaml"))
+    try:
+        written = expand(parse_selection(text, "selection.yaml"))
+    except InputError as error:
+        message = f"the selection that would be written cannot be read: {error.message}"
+        raise InputError(message, place=kernels[0].place, cure=error.cure) from None
     for ours, theirs in zip(kernels, written, strict=True):
         if replace(theirs, place=ours.place) != ours or list(theirs.spec) != list(ours.spec):
             raise InputError(f"{ours.name}: the compact form does not give this kernel back")

@@ -56,7 +56,7 @@ def command(
         lambda: enumerate_variants(engine.manifest),
         lambda e: ", ".join(f"{count} {outcome}" for outcome, count in e.counts().items()),
     )
-    write_atomic(engine.selection_file, selection_of(manifest, enumeration))
+    write_atomic(engine.selection_file, selection_of(engine.manifest, enumeration))
     stages.run(
         "generate",
         lambda: write_catalog(manifest, engine.selection, engine.catalog, engine.kept_ids),

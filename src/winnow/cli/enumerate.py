@@ -15,7 +15,8 @@ from winnow.catalog.comments import keep_comments
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.enumerate import walk_registry
 from winnow.catalog.enumeration import Enumeration
-from winnow.catalog.manifest import Manifest
+from winnow.catalog.manifest import LoadedManifest
+from winnow.catalog.prechecks import draft_of, precheck
 from winnow.catalog.selection import write_selection
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
@@ -41,7 +42,7 @@ def command(
         print_ledger(enumeration)
     if enumeration.over is not None:
         raise enumeration.over
-    text = selection_of(engine.manifest.manifest, enumeration)
+    text = selection_of(engine.manifest, enumeration)
     lost: list[str] = []
     if target.is_file():
         text, lost = keep_comments(read_text(target), text, str(target))
@@ -53,11 +54,16 @@ def command(
     return 0
 
 
-def selection_of(manifest: Manifest, enumeration: Enumeration) -> str:
-    """The text of the selection that holds what was enumerated."""
+def selection_of(loaded: LoadedManifest, enumeration: Enumeration) -> str:
+    """The text of the selection that holds what was enumerated.
+
+    Raises:
+        InputError: nothing was selected, or what was is refused when descriptors are generated of it.
+    """
     cell_fields = {name for variant in enumeration.variants for name in variant.cell}
-    kernels = kernels_of(manifest, enumeration.variants)
-    return author(manifest, kernels, cell_fields, policy_knobs=manifest.enumerate.accessors)
+    kernels = kernels_of(loaded, enumeration.variants)
+    precheck(draft_of(loaded.manifest, kernels))
+    return author(loaded.manifest, kernels, cell_fields, policy_knobs=loaded.manifest.enumerate.accessors)
 
 
 def document(enumeration: Enumeration) -> dict[str, object]:
