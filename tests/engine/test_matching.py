@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import foreign_registry
 import pytest
+from engine_files import foreign_engine
 
+from winnow.catalog.author import kernels_of
+from winnow.catalog.enumerate import walk_registry
+from winnow.catalog.manifest import load_manifest
+from winnow.engine.coverage import Asked, cover
 from winnow.engine.extension import Matcher, behaviour
 from winnow.engine.load import load_engine
 from winnow.engine.serve import applicable
@@ -90,3 +96,28 @@ def test_another_device_gets_no_close_enough_shard(small_engine: Path):
         load_engine(small_engine / "build" / "archive", "gfx950")
     assert "no shard for gfx950" in str(caught.value)
     assert host_level() in str(caught.value)
+
+
+def test_a_gap_is_explained_by_the_kernel_that_comes_nearest(tmp_path: Path):
+    """The first kernels of the selection fail more comparisons than the one that a person would widen."""
+    loaded = load_manifest(foreign_engine(tmp_path))
+    kernels = kernels_of(loaded, walk_registry(loaded).variants)
+    asked = [
+        Asked(
+            dtype,
+            None,
+            lambda arch, dtype=dtype: foreign_registry.CopyRequest(arch, dtype, 128),
+            lambda request: {"dtype": {"fp32": "FLOAT", "fp16": "HALF"}[request.dtype], "width": request.width},
+        )
+        for dtype in ("fp32", "fp16")
+    ]
+    assert [found.reason for found in cover(loaded, kernels, asked, ["gfx950"])] == [
+        f"copy_tiled serves it; of 10 kernels copy_tiled.{dtype}_wi64_ti16_un1.gfx950 comes nearest: "
+        "width=128 is not equal to width=64"
+        for dtype in ("fp32", "fp16")
+    ]
+    assert [found.reason for found in cover(loaded, kernels[:10], asked[:1], ["gfx950"])] == [
+        "copy_tiled serves it; no kernel is for gfx950"
+    ]
+    (only,) = cover(loaded, kernels[-1:], asked[:1], ["gfx950"])
+    assert only.reason.endswith("dtype=FLOAT is not equal to dtype=HALF; width=128 is not equal to width=96")

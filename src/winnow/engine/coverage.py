@@ -111,14 +111,14 @@ def cover(
     ]
     wanted = list(arches) or walk.plan.candidates.arch
     on_arch = {
-        arch: [m for kernel, m in complete if arch in kernel.arch or admits_target(kernel.arch, arch)]
+        arch: [(kernel.name, m) for kernel, m in complete if arch in kernel.arch or admits_target(kernel.arch, arch)]
         for arch in wanted
     }
     return [_cover(walk, matcher, on_arch[arch], problem, arch) for problem in problems for arch in wanted]
 
 
 def _cover(
-    walk: CellWalk, matcher: Matcher, offered: Sequence[Mapping[str, Any]], problem: Asked, arch: str
+    walk: CellWalk, matcher: Matcher, offered: Sequence[tuple[str, Mapping[str, Any]]], problem: Asked, arch: str
 ) -> Covered:
     try:
         request = problem.request(arch)
@@ -126,17 +126,23 @@ def _cover(
         return Covered(problem.name, arch, "outside", str(why_not), 0, problem.place)
     outcome, reason = _registry_says(walk, request, problem.name, arch)
     fields = problem.fields(request)
-    refusals = [matcher.refusal(metadata, fields) for metadata in offered]
-    serving = refusals.count(None)
+    misses = {name: list(matcher.misses(metadata, fields)) for name, metadata in offered}
+    serving = list(misses.values()).count([])
     if outcome == "GAP" and serving:
         return Covered(problem.name, arch, "covered", reason, serving, problem.place)
     if outcome == "GAP":
-        common = Counter(filter(None, refusals)).most_common(1)
-        why = f"{common[0][1]} of {len(offered)} kernels: {common[0][0]}" if common else f"no kernel is for {arch}"
-        reason = f"{reason} serves it; {why}"
+        reason = f"{reason} serves it; {_nearest_miss(misses) or f'no kernel is for {arch}'}"
     elif serving:
         reason += f" (and yet {serving} selected kernels match it)"
     return Covered(problem.name, arch, outcome, reason, serving, problem.place)
+
+
+def _nearest_miss(misses: Mapping[str, Sequence[str]]) -> str | None:
+    """The kernel that fails the fewest comparisons, the first of those, with all that it fails."""
+    if not misses:
+        return None
+    name = min(misses, key=lambda name: len(misses[name]))
+    return f"of {len(misses)} kernels {name} comes nearest: {'; '.join(misses[name])}"
 
 
 def _registry_says(walk: CellWalk, request: Any, name: str, arch: str) -> tuple[Outcome, str]:

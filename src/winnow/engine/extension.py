@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -32,15 +32,19 @@ class Matcher:
 
     def refusal(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> str | None:
         """Why a kernel with this metadata does not serve a problem with these fields, or None when it does."""
+        return next(self.misses(metadata, fields), None)
+
+    def misses(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
+        """Every comparison that fails between a kernel with this metadata and a problem with these fields."""
         for field, operator, other in self.rules:
             if operator == "any":
                 continue
             if field not in fields:
-                return f"the graph says no {field}"
+                yield f"the graph says no {field}"
+                continue
             asked, offered = fields[field], metadata[other]
             if not _COMPARE[operator](asked, offered):
-                return f"{field}={asked} is not {_WORDS[operator]} {other}={offered}"
-        return None
+                yield f"{field}={asked} is not {_WORDS[operator]} {other}={offered}"
 
 
 _COMPARE = {
