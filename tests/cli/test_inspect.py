@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from planted_descriptors import pack, to_own_file
 
-from winnow.pack.kpack import KpackReader
+from winnow.pack.kpack import KpackEntry, KpackReader, write_kpack
+from winnow.pack.marker import MARKER, marker_text
 
 DATA = Path(__file__).parent.parent / "data" / "hipdnn"
 
@@ -106,3 +107,72 @@ def test_an_empty_directory_and_a_broken_object_are_unusable(winnow, tmp_path: P
     code, _, err = winnow("inspect", tmp_path / "x.so")
     assert code == 2
     assert "malformed code object" in err
+
+
+def samples(path: Path) -> bytes:
+    entries = [KpackEntry(f"{name}.so", "x86-64-v2", name.encode() * 200, "so") for name in ("one", "two")]
+    path.write_bytes(write_kpack("engine", "x86-64", ["x86-64-v2"], entries))
+    return path.read_bytes()
+
+
+def test_of_a_damaged_archive_what_can_be_read_is_shown_and_the_command_fails(winnow, tmp_path: Path):
+    path = tmp_path / "a.kpack"
+    whole = samples(path)
+    assert winnow("inspect", path)[0] == 0
+    frame = whole.index(b"\x28\xb5\x2f\xfd")  # of the first object; the second one can still be read
+    path.write_bytes(whole[:frame] + b"\0\0\0\0" + whole[frame + 4 :])
+    code, out, err = winnow("inspect", path)
+    problem = 'malformed kpack archive: "one.so" cannot be decompressed: '
+    assert code == 2
+    assert "two.so" in out
+    assert "damage (1)" in out
+    assert err.startswith(f"winnow: {path}: {problem}")
+    assert err.endswith("\n  cure: pack the catalog again\n")
+    code, out, _ = winnow("inspect", path, "--json")
+    assert (code, json.loads(out)["objects"][1]["bytes"]) == (2, 600)
+    assert json.loads(out)["damage"][0]["problem"].startswith(problem)
+
+
+def test_of_a_truncated_archive_at_least_the_size_is_shown(winnow, tmp_path: Path):
+    path = tmp_path / "a.kpack"
+    path.write_bytes(samples(path)[:40])
+    code, out, err = winnow("inspect", path)
+    assert code == 2
+    assert "bytes   40" in out
+    assert err.startswith(f"winnow: {path}: malformed kpack archive: 40 bytes are less than its header\n")
+
+
+def test_a_packed_file_that_was_changed_is_found_by_the_marker(winnow, tmp_path: Path):
+    """An archive may be well formed and still hold other code than was packed."""
+    shard = tmp_path / "x86-64-v2"
+    shard.mkdir()
+    archive = shard / "a.kpack"
+    whole = samples(archive)
+    (shard / MARKER).write_text(marker_text("x86-64-v2", {"a.kpack": whole}))
+    assert winnow("inspect", archive)[0] == 0
+    entry = KpackEntry("one.so", "x86-64-v2", b"other", "so")
+    archive.write_bytes(write_kpack("engine", "x86-64", ["x86-64-v2"], [entry]))
+    code, out, err = winnow("inspect", archive)
+    assert (code, err) == (
+        2,
+        f"winnow: {archive}: it is not as it was packed: its digest is not the one that the marker has\n"
+        "  cure: pack the catalog again\n",
+    )
+    assert "one.so" in out
+    (shard / MARKER).write_text("[]")
+    assert winnow("inspect", archive)[0] == 0
+    (shard / "a.kmd.json").write_text((DATA / "older_gfx950_attention_dense.kmd.json").read_text())
+    code, out, err = winnow("inspect", shard)
+    assert code == 2
+    assert err.startswith(f"winnow: {shard / MARKER}: it is not as it was packed")
+
+
+def test_a_shard_without_its_archive_is_shown_and_fails(small_engine: Path, winnow):
+    shard = next((small_engine / "build" / "archive").iterdir())
+    assert winnow("inspect", shard)[0] == 0
+    archive = next(shard.rglob("*.kpack"))
+    archive.unlink()
+    code, out, err = winnow("inspect", shard)
+    assert code == 2
+    assert "kernels (10)" in out
+    assert err == f"winnow: {archive}: the shard lacks this file\n  cure: pack the catalog again\n"

@@ -22,6 +22,8 @@ from winnow.compilers.nvidia_object import is_nvidia_object, noted_symbol, read_
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
 from winnow.pack.kpack import KpackReader
+from winnow.pack.marker import MARKER
+from winnow.strict import load_json
 
 _SHOWN = 60
 _WIDTH = 100
@@ -36,16 +38,26 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     holds = _reader(path)(path)
+    damage = _damaged_files(path) or holds.get("damage", [])
+    if damage:
+        holds["damage"] = damage
+    _show(holds, show_all=show_all, as_json=as_json)
+    if damage:
+        place, more = Place(damage[0]["file"]), f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
+        raise InputError(f"{damage[0]['problem']}{more}", place=place, cure="pack the catalog again")
+    return 0
+
+
+def _show(holds: Mapping[str, Any], *, show_all: bool, as_json: bool) -> None:
     if as_json:
         print_json(holds)
-        return 0
+        return
     for title, rows in _tables(holds):
         listed = rows if show_all else rows[: _SHOWN + 1]
         print(title)
         print(table(listed if show_all else [[_shortened(cell) for cell in row] for row in listed]))
         if len(rows) > len(listed):
             print(f"  … and {len(rows) - len(listed)} more (--all shows them)")
-    return 0
 
 
 Rows = list[Sequence[object]]
@@ -120,14 +132,53 @@ def _head(record: Mapping[str, Any], without: str) -> dict[str, Any]:
 
 
 def _archive(path: Path) -> dict[str, Any]:
-    reader = KpackReader(path.read_bytes(), str(path))
-    objects = []
+    """What can be read of an archive; `damage` says of the rest why it cannot."""
+    data = path.read_bytes()
+    try:
+        reader = KpackReader(data, str(path))
+    except InputError as error:
+        return {"archive": {"bytes": len(data), "sha256": sha256_hex(data)}, "damage": [_fault(path, error.message)]}
+    objects, damage = [], []
     for key, arch in reader.keys:
-        payload = reader.read(key, arch)
-        kind = reader.type_of(key, arch)
-        objects.append({"path": key, "arch": arch, "type": kind, "bytes": len(payload), "sha256": sha256_hex(payload)})
+        row: dict[str, Any] = {"path": key, "arch": arch, "type": reader.type_of(key, arch)}
+        try:
+            payload = reader.read(key, arch)
+            row |= {"bytes": len(payload), "sha256": sha256_hex(payload)}
+        except InputError as error:
+            damage.append(_fault(path, error.message))
+        objects.append(row)
     head = {"group": reader.group, "family": reader.family, "arches": list(reader.arches), "scheme": reader.scheme}
-    return {"archive": head, "objects": objects}
+    return {"archive": head, "objects": objects, "damage": damage}
+
+
+def _fault(path: Path, problem: str) -> dict[str, str]:
+    return {"file": str(path), "problem": problem}
+
+
+def _damaged_files(path: Path) -> list[dict[str, str]]:
+    """Those of the files at or below `path` that are not what the marker of a packed shard says of them."""
+    markers = path.rglob(MARKER) if path.is_dir() else (parent / MARKER for parent in path.absolute().parents)
+    found = []
+    for marker in filter(Path.is_file, markers):
+        for name, digest in sorted(_digests(marker).items()):
+            file = marker.parent / name
+            if not path.is_dir() and file != path.absolute():
+                continue
+            if not file.is_file():
+                found.append(_fault(file, "the shard lacks this file"))
+            elif sha256_hex(file.read_bytes()) != digest:
+                found.append(_fault(file, "it is not as it was packed: its digest is not the one that the marker has"))
+    return found
+
+
+def _digests(marker: Path) -> dict[str, str]:
+    """The digests that a marker has by file; itself with none where it is not as a pack writes it."""
+    try:
+        data = load_json(marker).data
+    except InputError:
+        data = None
+    files = data.get("files") if isinstance(data, dict) else None
+    return files if isinstance(files, dict) else {marker.name: ""}
 
 
 _Names = Callable[[bytes], Sequence[str]]
