@@ -119,7 +119,8 @@ def test_capability_refusal_is_in_the_ledger(tmp_path: Path):
         (
             ("registry: foreign_registry:REGISTRY", "registry: forein:REGISTRY"),
             'DIR/engine.yaml:20: enumerate.registry: module "forein" cannot be imported: '
-            "No module named 'forein'\n  cure: install the package that holds it, or correct the name",
+            "No module named 'forein'\n"
+            "  cure: install the package that holds it, put its folder on PYTHONPATH, or correct the name",
         ),
     ],
 )

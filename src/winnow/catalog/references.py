@@ -23,7 +23,7 @@ def resolve(reference: str, place: Place) -> Any:
         raise InputError(
             f'module "{module_name}" cannot be imported: {error}',
             place=place,
-            cure="install the package that holds it, or correct the name",
+            cure="install the package that holds it, put its folder on PYTHONPATH, or correct the name",
         ) from None
     if not hasattr(module, attribute):
         raise InputError(
