@@ -299,7 +299,7 @@ def test_ids_of_a_live_catalog_stay_and_additions_get_their_own(tmp_path: Path):
         (
             [kernel("b", tile=8)],
             [],
-            "live: 1 kernels of the live catalog would be gone: a\n"
+            "live: 1 kernel of the live catalog would be gone: a\n"
             "  cure: put them back into the selection, or say --allow-removal for each of them",
         ),
         ([kernel("b", tile=8)], ["a"], None),

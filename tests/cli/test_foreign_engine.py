@@ -99,8 +99,8 @@ def test_a_gap_is_named_with_the_line_of_its_shape(engine: Path, winnow, tmp_pat
     code, out, _ = winnow("coverage", "-m", engine, "--shapes", file, "--arch", "gfx950")
     assert code == 1
     assert (
-        "  GAP c[1] on gfx950: copy_tiled serves it; 5 of 10 kernels: dtype=FLOAT is not equal to dtype=HALF  "
-        f"[{file}:3: [1]]\n"
+        "  GAP c[1] on gfx950: copy_tiled serves it; of 10 kernels copy_tiled.fp32_wi64_ti16_un1.gfx950 comes nearest: "
+        f"width=128 is not equal to width=64  [{file}:3: [1]]\n"
     ) in out
     file.write_text('[{"dtype": "fp32", "width": 64}]')
     assert winnow("coverage", "-m", engine, "--shapes", file)[0] == 0

@@ -34,7 +34,7 @@ def test_objects_of_packed_shards_are_compared(small_engine: Path, winnow):
     shutil.copytree(small_engine / "catalog", small_engine / "build" / "reduced" / "catalog")
     shutil.copytree(small_engine / "build" / "archive", small_engine / "build" / "reduced" / "archive")
     code, out, _ = winnow("check", "-m", small_engine / "engine.yaml", "nesting")
-    assert (code, "1 reduced catalogs, 1 shards" in out) == (0, True)
+    assert (code, "1 reduced catalog, 1 shard" in out) == (0, True)
     path = next((small_engine / "build" / "reduced" / "archive").rglob("*blocked*.kdp.json"))
     record = change(path, lambda d: d["kernelDescriptors"][0]["kernel_source"].update(sha256="0" * 64))
     code, out, _ = winnow("check", "-m", small_engine / "engine.yaml", "nesting")

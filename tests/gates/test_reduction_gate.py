@@ -75,4 +75,4 @@ def test_rules_drop_no_more_than_they_say(reduced: Path, winnow):
 def test_a_budget_too_small_is_refused_with_what_it_takes(reduced: Path, winnow):
     code, _, err = winnow("reduce", "-m", reduced / "engine.yaml", "--budget", "1")
     assert code == 1
-    assert "a budget of 1 kernels cannot serve every graph: it takes" in err
+    assert "a budget of 1 kernel cannot serve every graph: it takes" in err

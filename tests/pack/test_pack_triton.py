@@ -148,7 +148,7 @@ def test_the_dense_engine_is_packed_and_passes_its_gates(
 ) -> None:
     code, out, _ = winnow("check", "-m", packed / "engine.yaml", *GATES)
     assert (code, out.count(" passed ")) == (0, len(GATES))
-    assert "4 kernels in 1 packed shards" in out
+    assert "4 kernels in 1 packed shard" in out
     code, out, _ = winnow("check", "-m", packed / "engine.yaml", "launch-surface")
     assert code == 0, out
     code, out, _ = winnow("check", "-m", packed / "engine.yaml", "agreement", "--mode", "structural")

@@ -261,7 +261,7 @@ def told(error, action):
 def test_user_errors():
     made = evidence([[2.0, 1.0, None], [2.0, None, 1.0]], kinds=[metadata(), metadata("col"), metadata("col", vec=2)])
     assert told(Refused, lambda: reduce_evidence(made, reduction(variants=1), MATCH)) == (
-        "a budget of 1 kernels cannot serve every graph: it takes 2 (2 defaults of cells, 0 not judged here, "
+        "a budget of 1 kernel cannot serve every graph: it takes 2 (2 defaults of cells, 0 not judged here, "
         "2 groups of last servers)\n  cure: raise reduction.budget.variants to 2 or more"
     )
     assert told(InputError, lambda: reduce_evidence(made, reduction(), MATCH, incumbents=["k9"])) == (

@@ -343,7 +343,7 @@ def test_user_errors(tmp_path):
         "1 rounds are too few\n  cure: ask for 2 or more: one to choose, one to score"
     )
     assert told(Refused, sweep(graphs=[graph(31)])) == (
-        "none of the 10 kernels of test:Planted for x86-64-v3 serves any of the 1 graphs: double_31: n=31 is odd\n"
+        "none of 10 kernels of test:Planted for x86-64-v3 serves any of 1 graph: double_31: n=31 is odd\n"
         "  cure: `winnow coverage` shows what each graph asks for"
     )
     text = tmp_path / "text.db"

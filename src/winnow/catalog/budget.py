@@ -13,6 +13,7 @@ from winnow.catalog.enumerate_section import Allowance
 from winnow.catalog.expand import Kernel
 from winnow.catalog.manifest import LoadedManifest
 from winnow.errors import InputError, Refused, nearest
+from winnow.wording import amount
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Allowed:
     def __str__(self) -> str:
         where = shown_cell(self.allowance.when) or "every cell"
         whose = "" if self.allowance.candidate == "*" else f" of {self.allowance.candidate}"
-        return f"{self.kernels} kernels{whose} in {where}: {self.allowance.reason}"
+        return f"{amount(self.kernels, 'kernels')}{whose} in {where}: {self.allowance.reason}"
 
 
 class Meter:

@@ -14,6 +14,7 @@ from winnow.errors import Place, Refused
 from winnow.files import write_atomic
 from winnow.identity import canonical_json, pretty_json, sha256_hex
 from winnow.strict import StrictModel, load_json, validate
+from winnow.wording import amount
 
 _CURE = "look at what changed, then approve it: winnow plan --approve --reason TEXT"
 
@@ -111,7 +112,7 @@ def check_lock(path: Path, lock: Lock, work: Work) -> None:
     shown = "".join(f"\n    {line}" for line in found[:20])
     more = f"\n    and {len(found) - 20} more" if len(found) > 20 else ""
     raise Refused(
-        f"the approved plan is not what there is to do ({len(found)} changes){shown}{more}",
+        f"the approved plan is not what there is to do ({amount(len(found), 'changes')}){shown}{more}",
         place=Place(str(path)),
         cure=_CURE,
     )

@@ -12,6 +12,7 @@ from winnow.catalog.tree import Catalog
 from winnow.errors import InputError, Place, Refused, nearest
 from winnow.identity import descriptor_id, pretty_json
 from winnow.strict import StrictModel, load_json, validate
+from winnow.wording import amount
 
 Kind = Literal["kmd", "ued", "umd", "udd", "uhd", "kdp", "ukd"]
 _ONLY = ""
@@ -105,7 +106,7 @@ def check_addition(live: Catalog, new: Catalog, allowed: Collection[str], place:
     if refused:
         shown = ", ".join(refused[:5]) + (f" and {len(refused) - 5} more" if len(refused) > 5 else "")
         raise Refused(
-            f"{len(refused)} kernels of the live catalog would be gone: {shown}",
+            f"{amount(len(refused), 'kernels')} of the live catalog would be gone: {shown}",
             place=place,
             cure="put them back into the selection, or say --allow-removal for each of them",
         )

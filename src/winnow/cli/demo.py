@@ -29,6 +29,7 @@ from winnow.gates.verdict import Verdict
 from winnow.report.gather import gather
 from winnow.report.page import write_report
 from winnow.report.summary import Summary
+from winnow.wording import amount
 
 T = TypeVar("T")
 
@@ -44,13 +45,15 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     stages = _Stages(quiet=as_json)
-    copied = stages.run("init", lambda: copy_engine(engine_name, directory), lambda n: f"{n} files of {engine_name}")
+    copied = stages.run(
+        "init", lambda: copy_engine(engine_name, directory), lambda n: f"{amount(n, 'files')} of {engine_name}"
+    )
     engine = EngineDir(directory / "engine.yaml")
     manifest = engine.manifest.manifest
     device = device or runtime_for(manifest.enumerate.candidates.arch)
     with open_device(device, timeout_s=manifest.sweep.timeout_seconds) as runtime:
         arch = runtime.arch
-    stages.run("count", lambda: plan_space(engine.manifest), lambda p: f"{p.total:,} legal variants")
+    stages.run("count", lambda: plan_space(engine.manifest), lambda p: amount(p.total, "legal variants"))
     enumeration = stages.run(
         "enumerate",
         lambda: enumerate_variants(engine.manifest),
@@ -60,17 +63,17 @@ def command(
     stages.run(
         "generate",
         lambda: write_catalog(manifest, engine.selection, engine.catalog, engine.kept_ids),
-        lambda written: f"{written[1]} kernels in {written[0]} descriptor files",
+        lambda written: f"{amount(written[1], 'kernels')} in {amount(written[0], 'descriptor files')}",
     )
     (packed,) = stages.run(
         "pack",
         lambda: pack_engine(engine, read_catalog(engine.catalog), [arch], engine.archive, jobs),
-        lambda r: f"{r[0].kernels} variants for {arch}, {r[0].built} compiled, {r[0].cached} from the cache",
+        lambda r: f"{amount(r[0].kernels, 'variants')} for {arch}, {r[0].built} compiled, {r[0].cached} from the cache",
     )
     stages.run(
         "sweep",
         lambda: sweep_engine(engine, device, budget=budget),
-        lambda s: f"{s.ledger.counts['served']} pairs of graph and kernel served, {s.rounds} rounds",
+        lambda s: f"{s.ledger.counts['served']} pairs of graph and kernel served, {amount(s.rounds, 'rounds')}",
     )
     result = stages.run(
         "reduce",
@@ -80,7 +83,7 @@ def command(
     stages.run(
         "repack",
         lambda: pack_engine(engine, read_catalog(engine.reduced / "catalog"), [arch], engine.reduced / "archive", jobs),
-        lambda r: f"{r[0].kernels} variants, {r[0].cached} from the cache",
+        lambda r: f"{amount(r[0].kernels, 'variants')}, {r[0].cached} from the cache",
     )
     verdicts = stages.run(
         "check",

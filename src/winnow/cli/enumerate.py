@@ -21,6 +21,7 @@ from winnow.catalog.selection import write_selection
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
 from winnow.files import read_text
+from winnow.wording import amount
 
 
 def command(
@@ -50,7 +51,7 @@ def command(
     for comment in lost:
         print(f"winnow: {target}: what this comment stood at is gone: {comment}", file=sys.stderr)
     if not as_json:
-        print(f"{target}: {len(enumeration.variants):,} kernels")
+        print(f"{target}: {amount(len(enumeration.variants), 'kernels')}")
     return 0
 
 

@@ -12,6 +12,7 @@ from winnow.cli.console import print_json
 from winnow.cli.generate import write_catalog
 from winnow.cli.options import JsonOption
 from winnow.engines import copy_engine
+from winnow.wording import amount
 
 
 def command(
@@ -26,7 +27,7 @@ def command(
     if as_json:
         print_json({"directory": str(directory), "engine": source, "files": copied, "kernels": kernels})
         return 0
-    print(f"{directory}: {copied} files of {source}")
+    print(f"{directory}: {amount(copied, 'files')} of {source}")
     if kernels:
-        print(f"{engine.catalog}: {kernels} kernels of its selection")
+        print(f"{engine.catalog}: {amount(kernels, 'kernels')} of its selection")
     return 0

@@ -18,6 +18,7 @@ from winnow.pack.cache import ObjectCache
 from winnow.pack.shard import ShardReport, pack_arches
 from winnow.targets.arches import arch_facts
 from winnow.targets.generics import GENERICS
+from winnow.wording import amount
 
 
 def command(
@@ -46,8 +47,9 @@ def command(
         )
     for report in () if as_json else reports:
         print(
-            f"{report.path}: {report.kernels} kernels, {report.objects} objects ({report.built} compiled, "
-            f"{report.cached} from the cache), {report.archive_bytes:,} bytes, {seconds(report.seconds)}"
+            f"{report.path}: {amount(report.kernels, 'kernels')}, {amount(report.objects, 'objects')} "
+            f"({report.built} compiled, {report.cached} from the cache), "
+            f"{report.archive_bytes:,} bytes, {seconds(report.seconds)}"
             + (f", slowest {report.slowest_s:.1f} s of {report.limit_s:.0f} s allowed" if report.built else "")
         )
     return 0

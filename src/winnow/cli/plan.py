@@ -21,6 +21,7 @@ from winnow.cli.enumerate import print_ledger
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
 from winnow.engine.estimate import extent
 from winnow.errors import InputError
+from winnow.wording import amount
 
 
 def command(
@@ -71,16 +72,17 @@ def lock_of(engine: EngineDir, reason: str) -> Lock:
 
 def _print_lock(path: Path, lock: Lock) -> None:
     print(
-        f"{path}: {len(lock.kernels)} kernels for {', '.join(lock.targets)}: {lock.objects} objects, "
-        f"{seconds(lock.estimate.compile_seconds)} to compile on one core; {lock.pairs} pairs with {len(lock.graphs)} "
-        f"graphs, {seconds(lock.estimate.sweep_seconds)} to sweep"
+        f"{path}: {amount(len(lock.kernels), 'kernels')} for {', '.join(lock.targets)}: "
+        f"{amount(lock.objects, 'objects')}, {seconds(lock.estimate.compile_seconds)} to compile on one core; "
+        f"{amount(lock.pairs, 'pairs')} with {amount(len(lock.graphs), 'graphs')}, "
+        f"{seconds(lock.estimate.sweep_seconds)} to sweep"
     )
 
 
 def _print(plan: SpacePlan) -> None:
     untold = sum(cell.count is None for cell in plan.cells)
     beside = f", and {untold} cells whose candidates tell no tuning space" if untold else ""
-    print(f"{plan.total:,} legal variants in the full space{beside}")
+    print(f"{amount(plan.total, 'legal variants')} in the full space{beside}")
     rows = [
         (
             cell.arch,

@@ -21,6 +21,7 @@ from winnow.files import read_text, write_atomic
 from winnow.identity import pretty_json
 from winnow.reduce.evidence import load_evidence
 from winnow.reduce.result import ReductionResult, reduce_evidence
+from winnow.wording import amount
 
 
 def command(
@@ -94,7 +95,10 @@ def _print(result: ReductionResult, target: Path) -> None:
     print(table(rows))
     print("kept")
     print(
-        table((kept.kernel, ", ".join(kept.roles) or f"needed by {len(kept.needed_by)} graphs") for kept in result.kept)
+        table(
+            (kept.kernel, ", ".join(kept.roles) or f"needed by {amount(len(kept.needed_by), 'graphs')}")
+            for kept in result.kept
+        )
     )
     print("as rules")
     for rule in result.rules.rules:

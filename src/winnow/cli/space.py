@@ -15,6 +15,7 @@ from winnow.cli.options import JsonOption
 from winnow.errors import InputError
 from winnow.tuning import TuningSpace
 from winnow.tuning.definition import read_space
+from winnow.wording import amount
 
 Answer = dict[str, Any]
 
@@ -92,7 +93,7 @@ def _print_overview(answer: Answer, as_json: bool) -> None:
     if as_json:
         print_json({key: value for key, value in answer.items() if key != "text"})
         return
-    print(f"{answer['params']} parameters, {answer['constraints']} constraints")
+    print(f"{amount(answer['params'], 'parameters')}, {amount(answer['constraints'], 'constraints')}")
     print(f"{answer['cartesian']} points without constraints")
     print(f"{answer['count'] if answer['exact'] else answer['text']} valid")
 

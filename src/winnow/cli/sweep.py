@@ -16,6 +16,7 @@ from winnow.engine.load import load_engine
 from winnow.graphs.reader import read_corpus
 from winnow.pack.verify import shards_of
 from winnow.sweep.session import SweepResult, run_sweep
+from winnow.wording import amount
 
 
 def command(
@@ -36,7 +37,8 @@ def command(
         print_json(document(result))
     else:
         counts = result.ledger.counts
-        print(f"{engine.database}: {result.rounds} rounds in {seconds(result.seconds)} (ended by its {result.ended})")
+        took = f"{amount(result.rounds, 'rounds')} in {seconds(result.seconds)}"
+        print(f"{engine.database}: {took} (ended by its {result.ended})")
         print(table((state, count) for state, count in counts.items()))
         for outcome in (o for o in result.ledger.outcomes if o.state in ("failed", "unchecked")):
             print(f"    {outcome.kernel} on {outcome.graph}: {outcome.state} {outcome.stage}: {outcome.reason}")

@@ -17,6 +17,7 @@ from winnow.families.adapter import Declined, Field
 from winnow.graphs.model import Graph
 from winnow.graphs.shapes import Shape
 from winnow.targets.tiers import admits_target
+from winnow.wording import amount
 
 Outcome = Literal["outside", "declined", "covered", "GAP"]
 OUTCOMES: tuple[Outcome, ...] = ("outside", "declined", "covered", "GAP")
@@ -133,7 +134,7 @@ def _cover(
     if outcome == "GAP":
         reason = f"{reason} serves it; {_nearest_miss(misses) or f'no kernel is for {arch}'}"
     elif serving:
-        reason += f" (and yet {serving} selected kernels match it)"
+        reason += f" (and yet it is matched by {amount(serving, 'selected kernels')})"
     return Covered(problem.name, arch, outcome, reason, serving, problem.place)
 
 
@@ -142,7 +143,7 @@ def _nearest_miss(misses: Mapping[str, Sequence[str]]) -> str | None:
     if not misses:
         return None
     name = min(misses, key=lambda name: len(misses[name]))
-    return f"of {len(misses)} kernels {name} comes nearest: {'; '.join(misses[name])}"
+    return f"of {amount(len(misses), 'kernels')} {name} comes nearest: {'; '.join(misses[name])}"
 
 
 def _registry_says(walk: CellWalk, request: Any, name: str, arch: str) -> tuple[Outcome, str]:

@@ -13,6 +13,7 @@ from winnow.engine.load import Engine, PackedKernel
 from winnow.errors import Refused
 from winnow.families.adapter import Declined, Problem
 from winnow.graphs.model import Graph
+from winnow.wording import amount
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def applicable(engine: Engine, graph: Graph) -> tuple[Problem, tuple[PackedKerne
     ranked = engine.ranked(problem)
     if not ranked:
         reasons = Counter(str(engine.refusal(kernel, problem)) for kernel in engine.kernels)
-        shown = "; ".join(f"{count} kernels: {reason}" for reason, count in reasons.most_common(5))
+        shown = "; ".join(f"{amount(count, 'kernels')}: {reason}" for reason, count in reasons.most_common(5))
         raise Refused(
             f"{graph.name}: none of {len(engine.kernels)} kernels of {engine.name} on {engine.arch} serves it: {shown}",
             cure="add a kernel for it to the selection, or take the graph out of the corpus",

@@ -13,6 +13,7 @@ from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.pack.records import record_problem
 from winnow.pack.sidecar import find_sidecar, read_sidecar
 from winnow.pack.verify import open_shard, shards_of
+from winnow.wording import amount
 
 Mode = Literal["full", "structural"]
 
@@ -32,9 +33,10 @@ def check(engine: EngineDir, device: str | None, *, mode: Mode = "full") -> Verd
     kernels = sum(len(list(read_catalog(archive / arch).kernels())) for archive, arch in shards)
     if mode == "structural" and not findings:
         return incomplete(
-            "agreement", f"compiled specialization agreement: NOT CHECKED for {kernels} kernels (--mode full checks it)"
+            "agreement",
+            f"compiled specialization agreement: NOT CHECKED for {amount(kernels, 'kernels')} (--mode full checks it)",
         )
-    return judged("agreement", f"{kernels} kernels in {len(shards)} packed shards", findings)
+    return judged("agreement", f"{amount(kernels, 'kernels')} in {amount(len(shards), 'packed shards')}", findings)
 
 
 def disagreements(archive: Path, arch: str) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.pack.records import authored_record, record_digest
 from winnow.pack.survivors import survivors
 from winnow.pack.verify import Shard, open_shard, shards_of
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -22,7 +23,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     trees = [(engine.catalog, engine.archive), (engine.reduced / "catalog", engine.reduced / "archive")]
     packed = [(read_catalog(catalog), archive, arch) for catalog, archive in trees for arch in shards_of(archive)]
     findings = [finding for catalog, archive, arch in packed for finding in _findings(catalog, archive, arch)]
-    return judged("archive", f"{len(packed)} shards", findings)
+    return judged("archive", amount(len(packed), "shards"), findings)
 
 
 def _findings(catalog: Catalog, archive: Path, arch: str) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.graphs.model import graph_id
 from winnow.graphs.reader import read_corpus
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -20,7 +21,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     findings = [] if refusal is None else [Finding("budget", refusal.message, refusal.place)]
     findings += _unapproved(engine, kernels)
     allowed = "".join(f"; allowed past the budget: {one}" for one in meter.allowed())
-    return judged("budget", f"{len(kernels)} kernels{allowed}", findings)
+    return judged("budget", f"{amount(len(kernels), 'kernels')}{allowed}", findings)
 
 
 def _unapproved(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[Finding]:

@@ -20,6 +20,7 @@ from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.pack.agreement import Claim, Consumer, check_agreement, claim_of, observe
 from winnow.pack.hydrate import Authored, check_support, hydrate
 from winnow.pack.verify import shards_of
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -36,7 +37,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     ]
     for archive, arch in shards:
         findings += disagreements(archive, arch)
-    return judged("contract", f"{kernels} kernels, {len(shards)} packed shards", findings)
+    return judged("contract", f"{amount(kernels, 'kernels')}, {amount(len(shards), 'packed shards')}", findings)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from winnow.errors import InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -25,7 +26,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     if vacuous(results):
         findings = [Finding(results[0].shape, f"nothing of the corpus is served: {results[0].reason}")]
     summary = ", ".join(f"{count} {outcome}" for outcome, count in counts(results).items() if count)
-    return judged("coverage", f"{len(problems)} problems: {summary}", findings)
+    return judged("coverage", f"{amount(len(problems), 'problems')}: {summary}", findings)
 
 
 def problems_of(engine: EngineDir) -> list[Asked]:

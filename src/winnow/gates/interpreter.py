@@ -14,6 +14,7 @@ from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
 from winnow.interpreter.probe import Probe, Probed, run_probes
 from winnow.interpreter.sample import covering
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
+from winnow.wording import amount
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ def check(engine: EngineDir, device: str | None, *, everything: bool = False) ->
         if verdict.state != "passed":
             findings.append(Finding(kernel.name, f"probe {probe.graph}: {verdict.detail}", kernel.place))
     share = "all" if len(chosen) == len(distinct) else f"{len(chosen)} of"
-    summary = f"{share} {len(distinct)} distinct sources of {len(kernels)} kernels, {len(probes)} launches"
+    sources, built = amount(len(distinct), "distinct sources"), amount(len(kernels), "kernels")
+    summary = f"{share} {sources} of {built}, {amount(len(probes), 'launches')}"
     return judged("interpreter", summary, findings)
 
 

@@ -13,6 +13,7 @@ from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.identity import canonical_json
 from winnow.pack.verify import shards_of
 from winnow.targets.tiers import compete, covers
+from winnow.wording import amount
 
 _Members = Mapping[str, list[tuple[Kdp, Ukd]]]
 
@@ -28,7 +29,10 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     for arch in packed:
         findings += _missing(read_catalog(small / arch), read_catalog(big / arch), small / arch)
     kernels = sum(1 for _ in full.kernels())
-    return judged("nesting", f"{kernels} kernels, {len(reduced)} reduced catalogs, {len(packed)} shards", findings)
+    summary = ", ".join(
+        [amount(kernels, "kernels"), amount(len(reduced), "reduced catalogs"), amount(len(packed), "shards")]
+    )
+    return judged("nesting", summary, findings)
 
 
 def _binary(kernel: Ukd) -> str:

@@ -16,6 +16,7 @@ from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
+from winnow.wording import amount
 
 _REASONS = 4
 """Reasons that are shown of a kernel that nothing reaches, the most frequent first."""
@@ -46,7 +47,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
                 findings.append(Finding(kernel.name, f"UNREACHABLE: {_why(reach, kernel.name)}"))
     states = ("SELECTED", "APPLICABLE, NEVER WINS", "UNREACHABLE")
     shown = ", ".join(f"{counted[state]} {state}" for state in states)
-    return judged("reachability", f"{len(graphs)} graphs: {shown}", findings)
+    return judged("reachability", f"{amount(len(graphs), 'graphs')}: {shown}", findings)
 
 
 def _reach(catalog: Catalog, file: str, graphs: tuple[Graph, ...]) -> _Reach:
@@ -104,5 +105,5 @@ def _why(reach: _Reach, name: str) -> str:
         return (
             "no device and no graph of the corpus comes to it: a closer kernel has the same metadata, or none runs it"
         )
-    reasons = [f"{reason} ({graphs} times)" for reason, graphs in reach.refusals[name].most_common(_REASONS)]
+    reasons = [f"{reason} ({amount(graphs, 'times')})" for reason, graphs in reach.refusals[name].most_common(_REASONS)]
     return f"no graph of the corpus can select it: {'; '.join(reasons)}"

@@ -20,6 +20,7 @@ from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import graph_noise
 from winnow.reduce.policy import must_keep
 from winnow.strict import load_json
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -44,8 +45,8 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
         *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
         *_outside(engine, evidence, {kernel.name for kernel in reduced}),
     ]
-    summary = f"{len(reduced)} kernels keep {len(evidence.graphs)} graphs within their epsilon"
-    return judged("reduction", summary if not findings else f"{len(reduced)} kernels", findings)
+    summary = f"{amount(len(reduced), 'kernels')} keep {amount(len(evidence.graphs), 'graphs')} within their epsilon"
+    return judged("reduction", summary if not findings else amount(len(reduced), "kernels"), findings)
 
 
 def _stale(engine: EngineDir, evidence: Evidence) -> str | None:
@@ -54,7 +55,8 @@ def _stale(engine: EngineDir, evidence: Evidence) -> str | None:
     swept = {graph.id: graph.name for graph in evidence.graphs}
     strange = sorted(name for i, name in {**graphs, **swept}.items() if (i in graphs) != (i in swept))
     if strange:
-        return f"the sweep was of another corpus ({len(strange)} graphs differ, the first {strange[0]})"
+        others = f"{amount(len(strange), 'graphs')} in one of them only, the first {strange[0]}"
+        return f"the sweep was of another corpus ({others})"
     if evidence.arch not in shards_of(engine.archive):
         return None
     shard = open_shard(engine.archive, evidence.arch)

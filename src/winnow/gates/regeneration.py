@@ -12,6 +12,7 @@ from winnow.catalog.expand import expand
 from winnow.catalog.generate import generate
 from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -19,7 +20,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     kernels = expand(engine.selection)
     expected = generate(engine.manifest.manifest, kernels, engine.kept_ids).files()
     findings = list(differences(expected, engine.catalog))
-    return judged("regeneration", f"{len(expected)} files, {len(kernels)} kernels", findings)
+    return judged("regeneration", f"{amount(len(expected), 'files')}, {amount(len(kernels), 'kernels')}", findings)
 
 
 def differences(expected: dict[str, str], root: Path) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.expand import Kernel, expand
 from winnow.catalog.project import observed_metadata, plain_spec
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -24,7 +25,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
             if reason is not None:
                 findings.append(Finding(kernel.name, f"{reason} (arch {arch})", kernel.place))
                 break
-    return judged("registry", f"{len(kernels)} selected kernels", findings)
+    return judged("registry", amount(len(kernels), "selected kernels"), findings)
 
 
 def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> str | None:

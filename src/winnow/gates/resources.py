@@ -10,6 +10,7 @@ from winnow.errors import InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.pack.resources import resource_problem
 from winnow.pack.verify import open_shard, shards_of
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -22,7 +23,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
         return incomplete("resources", f"no archive at {engine.archive}: run `winnow pack` first")
     findings = [finding for archive, arch in shards for finding in _excesses(archive, arch, limits)]
     stated = ", ".join(f"{name} up to {limit}" for name, limit in limits.items()) or "no limits of the manifest's own"
-    return judged("resources", f"{len(shards)} packed shards ({stated})", findings)
+    return judged("resources", f"{amount(len(shards), 'packed shards')} ({stated})", findings)
 
 
 def _excesses(archive: Path, arch: str, limits: Mapping[str, int]) -> Iterator[Finding]:

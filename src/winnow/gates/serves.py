@@ -16,6 +16,7 @@ from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
 from winnow.pack.verify import shards_of
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device_name: str | None) -> Verdict:
@@ -36,7 +37,8 @@ def check(engine: EngineDir, device_name: str | None) -> Verdict:
                 cure = f"run `winnow pack --arch {device.arch}` (shards here: {', '.join(shards) or 'none'})"
                 return incomplete("serves", f"{path}: no shard for {device.arch}, which this machine runs; {cure}")
         findings = [finding for path in archives for finding in _unserved(path, device, graphs)]
-    return judged("serves", f"{len(graphs)} graphs from {len(archives)} archives on {name}", findings)
+    served = f"{amount(len(graphs), 'graphs')} from {amount(len(archives), 'archives')} on {name}"
+    return judged("serves", served, findings)
 
 
 def _unserved(archive: Path, device: Device, graphs: tuple[Graph, ...]) -> Iterator[Finding]:

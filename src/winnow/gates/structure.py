@@ -14,6 +14,7 @@ from winnow.errors import Place, nearest
 from winnow.gates.trees import catalog_roots
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.targets.tiers import covers
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -22,7 +23,7 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     findings = [finding for tree in trees for finding in _findings(tree)]
     files = sum(len(group) for tree in trees for group in tree.found.values())
     kernels = sum(len(kdp.kernels) for tree in trees for _, kdp in tree.found["kdp"])
-    return judged("structure", f"{files} files, {kernels} kernels", findings)
+    return judged("structure", f"{amount(files, 'files')}, {amount(kernels, 'kernels')}", findings)
 
 
 def _findings(tree: Tree) -> Iterator[Finding]:

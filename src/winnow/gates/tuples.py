@@ -6,6 +6,7 @@ from winnow.catalog.duplicates import competitors
 from winnow.catalog.engine_dir import EngineDir
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -21,4 +22,4 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
             Finding(again, f"has the metadata of {first} and competes with it on a device: a loader drops the engine")
             for first, again in competitors(kernels)
         )
-    return judged("tuples", f"{compared} kernels", findings)
+    return judged("tuples", amount(compared, "kernels"), findings)

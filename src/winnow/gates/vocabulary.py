@@ -9,6 +9,7 @@ from winnow.catalog.expand import expand
 from winnow.engine.extension import find_family, installed_families
 from winnow.errors import nearest
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.wording import amount
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
@@ -20,7 +21,9 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
     words = find_family(manifest.family).vocabulary
     fields = _compared_texts(engine)
     findings = [*_of_map(engine, fields, words), *_of_kernels(engine, fields, words)]
-    return judged("vocabulary", f"{len(fields)} fields of text: {', '.join(fields.values()) or 'none'}", findings)
+    return judged(
+        "vocabulary", f"{amount(len(fields), 'fields')} of text: {', '.join(fields.values()) or 'none'}", findings
+    )
 
 
 def _compared_texts(engine: EngineDir) -> dict[str, str]:

@@ -21,6 +21,7 @@ from winnow.reduce.rounds import median_of_known
 from winnow.reduce.score import Score, fastest, first_ranked, retained, score
 from winnow.reduce.solve import Infeasible, best_under, fewest, smallest_size
 from winnow.reduce.witness import Dropped, Kept, drop_reasons, kept_reasons
+from winnow.wording import amount
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _budgeted(matrix: Matrix, budget: int, keep: MustKeep) -> tuple[int, ...]:
     except Infeasible:
         least = smallest_size(matrix.choice)
         raise Refused(
-            f"a budget of {budget} kernels cannot serve every graph: it takes {least} "
+            f"a budget of {amount(budget, 'kernels')} cannot serve every graph: it takes {least} "
             f"({len(keep.defaults)} defaults of cells, {len(keep.unjudged)} not judged here, "
             f"{len(keep.last_servers)} groups of last servers)",
             cure=f"raise reduction.budget.variants to {least} or more",

@@ -12,6 +12,7 @@ from winnow.errors import InputError, Refused
 from winnow.families.adapter import Declined, Problem
 from winnow.graphs.model import Graph, graph_id
 from winnow.identity import canonical_json, sha256_hex
+from winnow.wording import amount
 
 Role = Literal["variant", "control"]
 
@@ -113,8 +114,8 @@ def make_plan(engine: Engine, graphs: Sequence[Graph], corpus: str) -> Plan:
         plans.append(plan)
     if not any(plan.ranked for plan in plans):
         raise Refused(
-            f"none of the {len(engine.kernels)} kernels of {engine.name} for {engine.arch} serves any of the "
-            f"{len(graphs)} graphs: {_first_reason(plans[0])}",
+            f"none of {amount(len(engine.kernels), 'kernels')} of {engine.name} for {engine.arch} serves any of "
+            f"{amount(len(graphs), 'graphs')}: {_first_reason(plans[0])}",
             cure="`winnow coverage` shows what each graph asks for",
         )
     return Plan(engine, corpus, tuple(plans))
