@@ -6,12 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from winnow.errors import InputError
-from winnow.tuning.arithmetic import numbers
-from winnow.tuning.axes import shown
+from winnow.tuning.binding import Bound
 from winnow.tuning.order import Step
 from winnow.tuning.relation import NO, RAISED, Relation, fold, smallest, tabulate
-from winnow.tuning.rules import Rule
 
 STEPS_PER_CALL = 8
 """Calling a rule costs about as much as so many table cells or edges."""
@@ -24,59 +21,6 @@ _WORTH_DECIDING = 1 << 8
 _WORTH_ARRAYS = 1 << 15
 
 Decide = Callable[[Mapping[str, Any]], int | None]
-
-
-class Argument(NamedTuple):
-    """A name that a rule reads: its axis (None for a given field), and its value for each choice of that axis."""
-
-    name: str
-    axis: int | None
-    column: Sequence[Any]
-
-
-def raised(rule: Rule, seen: Sequence[tuple[str, object]], error: Exception) -> InputError:
-    """The error of a rule that raised `error` where it read `seen`."""
-    return InputError(
-        f"{rule} cannot be evaluated at {shown(seen)}: {type(error).__name__}: {error}",
-        place=rule.place,
-        cure=getattr(error, "cure", "guard the rule (`x == 0 or y % x == 0`), or take the value out of the space"),
-    )
-
-
-class Bound(NamedTuple):
-    """A rule, what it reads, in the order of its parameters, and the function that says of such values what it does."""
-
-    rule: Rule
-    arguments: tuple[Argument, ...]
-    test: Callable[..., object]
-
-    def scope(self, kept: Sequence[Sequence[int]]) -> list[int]:
-        """The axes that the rule reads and that still have a choice to make, in order of first appearance."""
-        axes = [a.axis for a in self.arguments if a.axis is not None and len(kept[a.axis]) > 1]
-        return list(dict.fromkeys(axes))
-
-    def inputs(self, scope: Sequence[int], kept: Sequence[Sequence[int]]) -> list[tuple[int, Sequence[Any]]]:
-        """For each argument the place of its axis in `scope` (-1: a constant) and its values for the kept choices."""
-        place = {axis: i for i, axis in enumerate(scope)}
-        found: list[tuple[int, Sequence[Any]]] = []
-        for argument in self.arguments:
-            axis, column = argument.axis, argument.column
-            if axis is not None and len(kept[axis]) < len(column):
-                column = [column[choice] for choice in kept[axis]]
-            found.append((-1 if axis is None else place.get(axis, -1), column))
-        return found
-
-    def seen(self, taken: Sequence[int]) -> list[tuple[str, Any]]:
-        """What the rule reads at the point of these choices."""
-        return [(a.name, a.column[0 if a.axis is None else taken[a.axis]]) for a in self.arguments]
-
-
-def bind(rule: Rule, arguments: Sequence[Argument]) -> Bound:
-    """The rule over these arguments; an expression is made a function that looks out for text where there is any."""
-    test: Callable[..., object] = rule.test
-    if rule.expression is not None:
-        test = rule.expression.over([argument.name for argument in arguments if not numbers(argument.column)])
-    return Bound(rule, tuple(arguments), test)
 
 
 class Learnt(NamedTuple):

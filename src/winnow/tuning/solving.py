@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from winnow.tuning.binding import Bound, raised
 from winnow.tuning.diagram import Diagram, free, unrank
 from winnow.tuning.growth import OverBudget, grow
-from winnow.tuning.learning import Bound, Learnt, learn, narrow, raised
+from winnow.tuning.learning import Learnt, learn, narrow
 from winnow.tuning.order import Step, forest
 from winnow.tuning.relation import NO, RAISED, YES, Relation, judge
 

@@ -11,10 +11,10 @@ from operator import getitem
 from typing import Any
 
 from winnow.errors import Incomplete, InputError, nearest
-from winnow.tuning import diagram, learning, listing, solving
+from winnow.tuning import diagram, listing, solving
 from winnow.tuning.axes import POLICY, KnobAxis, Policy, Value, refuse_unreadable, shown
+from winnow.tuning.binding import Bound, bind, refusal
 from winnow.tuning.estimate import Size, counted, estimated
-from winnow.tuning.relation import judge
 from winnow.tuning.rules import Rule
 
 _MOST_DRAWS = 100_000
@@ -70,24 +70,8 @@ class TuningSpace:
         return {knob: i for i, axis in enumerate(self.axes) for knob in axis.knobs}
 
     @cached_property
-    def _bound(self) -> list[learning.Bound]:
-        return [learning.bind(rule, self._arguments(rule)) for rule in self.rules]
-
-    def _arguments(self, rule: Rule) -> list[learning.Argument]:
-        arguments = []
-        for name in rule.reads:
-            home = self._home.get(name)
-            if home is not None:
-                arguments.append(learning.Argument(name, home, _visible(rule, name, self.axes[home])))
-            elif name in self.given:
-                arguments.append(learning.Argument(name, None, [self.given[name]]))
-            else:
-                raise InputError(
-                    f'{rule} reads "{name}", which is neither a knob nor a given field',
-                    place=rule.place,
-                    cure=nearest(name, (*self.knobs, *self.given)),
-                )
-        return arguments
+    def _bound(self) -> list[Bound]:
+        return [bind(rule, self.axes, self._home, self.given) for rule in self.rules]
 
     @cached_property
     def _solved(self) -> solving.Solved:
@@ -132,7 +116,7 @@ class TuningSpace:
         draw, hits = random.Random(seed), 0
         for _ in range(draws):
             taken = diagram.unrank(solved.diagram, draw.randrange(solved.diagram.total))
-            hits += _refusal(solved.left_out, taken) is None
+            hits += refusal(solved.left_out, taken) is None
         return estimated(solved.diagram.total, hits, draws)
 
     def marginals(self) -> dict[str, dict[Value | Policy, int]]:
@@ -198,7 +182,7 @@ class TuningSpace:
             if len(found) == n:
                 break
             taken = diagram.unrank(solved.diagram, draw.randrange(total))
-            if not solved.left_out or _refusal(solved.left_out, taken) is None:
+            if not solved.left_out or refusal(solved.left_out, taken) is None:
                 found.append(self._setting(taken))
         if len(found) < n:
             raise Incomplete(
@@ -237,7 +221,7 @@ class TuningSpace:
         places = [order.index(axis) for axis in range(len(self.axes))]
         for chunk in listing.chunks(solved.diagram, numbers):
             for taken in zip(*[chunk[place] for place in places], strict=True):
-                if _refusal(solved.left_out, taken) is None:
+                if refusal(solved.left_out, taken) is None:
                     yield tuple([c[choice] for own, choice in zip(columns, taken, strict=True) for c in own])
 
     def contains(self, point: Mapping[str, Value]) -> bool:
@@ -260,7 +244,7 @@ class TuningSpace:
                 own = shown((knob, point[knob]) for knob in axis.knobs if knob in point)
                 return f'axis "{axis.name}" has no choice {own}'
             taken.append(choice)
-        return _refusal(self._bound, taken)
+        return refusal(self._bound, taken)
 
     def neighbours(self, point: Mapping[str, Value]) -> list[Setting]:
         """The valid points that differ from `point` in the choice of exactly one axis, in the order of the axes.
@@ -278,46 +262,15 @@ class TuningSpace:
             for choice in range(len(axis.choices)):
                 if choice != taken[i]:
                     other = [*taken[:i], choice, *taken[i + 1 :]]
-                    if _refusal(concerned, other) is None:
+                    if refusal(concerned, other) is None:
                         found.append(self._setting(other))
         return found
-
-
-def _refusal(rules: Sequence[learning.Bound], taken: Sequence[int]) -> str | None:
-    """Which rule refuses the point that takes these choices. A rule that raises matters only if no other refuses."""
-    failure: InputError | None = None
-    for bound in rules:
-        seen, rule = bound.seen(taken), bound.rule
-        try:
-            holds = judge(bound.test, [value for _, value in seen], rule.expression is None)
-        except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported with the rule's name
-            failure = failure or learning.raised(rule, seen, error)
-            continue
-        if not holds:
-            return f"{rule} refuses {shown(seen)}"
-    if failure is not None:
-        raise failure
-    return None
 
 
 def _refuse_twins(what: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f'two of the space share the {what} name "{twin}"', cure=f"give every {what} its own name")
-
-
-def _visible(rule: Rule, name: str, axis: KnobAxis) -> list[Any]:
-    column: list[Any] = axis.column(name)
-    if POLICY in column:
-        if name not in rule.absent:
-            raise InputError(
-                f'{rule} reads "{name}", which axis "{axis.name}" may leave to the kernel\'s policy',
-                place=rule.place,
-                cure="declare on the axis what the policy then does, or give the rule a value for that case "
-                "(a default of the parameter)",
-            )
-        return [rule.absent[name] if value is POLICY else value for value in column]
-    return column
 
 
 def _column(axis: KnobAxis, knob: str) -> list[Any]:

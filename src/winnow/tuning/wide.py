@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from winnow.tuning.batch import Unsuitable
+from winnow.tuning.binding import Bound
 from winnow.tuning.blocks import outcomes
 from winnow.tuning.growth import OverBudget
-from winnow.tuning.learning import STEPS_PER_CALL, Bound
+from winnow.tuning.learning import STEPS_PER_CALL
 from winnow.tuning.machines import Deferred, explored
 from winnow.tuning.partial import Partial, partial
 from winnow.tuning.relation import Relation, fold, outcome
