@@ -177,6 +177,24 @@ def test_what_generate_would_refuse_enumerate_refuses_at_the_manifest(
     assert not (tmp_path / "selection.yaml").exists()
 
 
+def test_kernels_that_no_loader_tells_apart_are_refused_before_they_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """Two candidates may build different kernels of one spec; metadata then says nothing of what differs."""
+    twin = type("Twin", (foreign_registry.Copy,), {"name": "copy_twin", "algorithm": "copy_twin"})
+    both = (foreign_registry.Copy(), twin())
+    monkeypatch.setattr(foreign_registry.Registry, "candidates", lambda self: both)
+    built = "{copy_tiled: {source: foreign_registry, builder: build_copy}"
+    loaded(tmp_path, (built, f"{built}, copy_twin: {{source: foreign_registry, builder: build_twin}}"))
+    assert run(["enumerate", "-m", str(tmp_path / "engine.yaml")]) == 1
+    assert capsys.readouterr().err.replace(str(tmp_path), "DIR") == (
+        "winnow: DIR/engine.yaml:19: enumerate: copy_twin.fp32_wi64_ti16_un1.gfx942 and "
+        "copy_tiled.fp32_wi64_ti16_un1.gfx942 have the same metadata and compete on a device\n"
+        "  cure: a loader drops the whole engine: let a metadata field tell them apart, or remove one\n"
+    )
+    assert not (tmp_path / "selection.yaml").exists()
+
+
 def test_a_selection_that_would_not_be_read_again_names_the_manifest(tmp_path: Path):
     manifest = loaded(tmp_path)
     kernels = kernels_of(manifest, enumerate_variants(manifest).variants)

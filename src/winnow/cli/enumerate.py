@@ -12,6 +12,7 @@ import typer
 
 from winnow.catalog.author import author, kernels_of
 from winnow.catalog.comments import keep_comments
+from winnow.catalog.duplicates import distinct
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.enumerate import walk_registry
 from winnow.catalog.enumeration import Enumeration
@@ -59,11 +60,12 @@ def selection_of(loaded: LoadedManifest, enumeration: Enumeration) -> str:
     """The text of the selection that holds what was enumerated.
 
     Raises:
-        InputError: nothing was selected, or what was is refused when descriptors are generated of it.
+        InputError, Refused: nothing was selected, or no descriptors can be generated of what was.
     """
     cell_fields = {name for variant in enumeration.variants for name in variant.cell}
     kernels = kernels_of(loaded, enumeration.variants)
     precheck(draft_of(loaded.manifest, kernels))
+    distinct(loaded.manifest.kmd_fields, kernels)
     return author(loaded.manifest, kernels, cell_fields, policy_knobs=loaded.manifest.enumerate.accessors)
 
 
