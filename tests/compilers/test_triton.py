@@ -102,7 +102,8 @@ def test_knobs_without_effect_share_their_intermediate_text_and_others_do_not() 
         return triton_intermediate(product(**changes), "gfx1201", TOOLCHAIN)
 
     plain = digest(options=(("matrix_instr_nonkdim", 0),))
-    assert digest(symbol="renamed", options=(("matrix_instr_nonkdim", 16),)) == plain
+    assert digest(options=(("matrix_instr_nonkdim", 16),)) == plain
+    assert digest(symbol="renamed", options=(("matrix_instr_nonkdim", 0),)) != plain
     assert digest(options=(("waves_per_eu", 2),)) != plain
     assert digest(num_warps=8) != plain
 

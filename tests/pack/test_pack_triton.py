@@ -15,6 +15,9 @@ from triton_samples import product
 from winnow.catalog.tree import Catalog
 from winnow.compilers.triton import COMPILER, find_triton
 from winnow.errors import InputError, Place, Refused
+from winnow.families.attention_dense import DenseAttentionRequest
+from winnow.families.attention_dense.forward import source_of
+from winnow.families.attention_dense.space import ALGORITHM
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Request, compile_all
 from winnow.pack.languages import Language
@@ -85,7 +88,7 @@ def test_a_predicate_that_reads_a_field_that_is_not_there_names_builder_field_an
 
 def requests(*sizes: int, target: str = "gfx1201") -> list[Request]:
     language = Language(COMPILER, find_triton())
-    sources = [product(f"s{size}", 32, options=(("matrix_instr_nonkdim", size),)) for size in sizes]
+    sources = [product("product", 32, options=(("matrix_instr_nonkdim", size),)) for size in sizes]
     return [Request(source.symbol, Place("x"), language, source, target) for source in sources]
 
 
@@ -97,6 +100,30 @@ def test_settings_that_change_nothing_are_compiled_once(tmp_path: Path) -> None:
     again = compile_all(requests(32, 16), cache=cache, jobs=1, progress=silent)
     assert (again.built, again.alike, again.cached) == (0, 0, 2)
     assert again.objects == compiled.objects[:2]
+
+
+def test_what_the_cache_holds_changes_no_object(tmp_path: Path) -> None:
+    cold = compile_all(requests(0, 16, 32), cache=None, jobs=1, progress=silent)
+    alone = [compile_all(requests(size), cache=None, jobs=1, progress=silent).objects[0] for size in (0, 16, 32)]
+    cache = ObjectCache(tmp_path)
+    compile_all(requests(32), cache=cache, jobs=1, progress=silent)
+    warm = compile_all(requests(0, 16, 32), cache=cache, jobs=1, progress=silent)
+    assert (warm.built, warm.cached) == (1, 1)
+    assert list(cold.objects) == list(warm.objects) == alone
+
+
+@pytest.mark.parametrize(
+    ("arch", "changes"), [("gfx942", ({"matrix_size": 0}, {"matrix_size": 32})), ("gfx1201", ({}, {"waves_per_eu": 1}))]
+)
+def test_settings_without_effect_give_one_object_under_one_symbol(arch: str, changes: tuple[dict, dict]) -> None:
+    request = DenseAttentionRequest(
+        arch=arch, dtype="fp16", num_query_heads=8, num_kv_heads=8, seqlen_q=512, seqlen_kv=512, head_size=64
+    )
+    small = {"block_m": 64, "block_n": 32}
+    specs = [replace(ALGORITHM.select(request), **small, **change) for change in changes]
+    assert specs[0].kernel_name() != specs[1].kernel_name()
+    one, other = (COMPILER.compile(source_of(spec, arch), arch, find_triton()) for spec in specs)
+    assert one.payload == other.payload
 
 
 def test_settings_that_change_the_code_are_compiled_each() -> None:

@@ -29,8 +29,8 @@ class Intermediate:
     """How to find sources that become one object before the costly half of a compiler runs."""
 
     digest: Callable[[Any, str, Any], str]
-    """(source, target, toolchain) -> digest of what that half is given, but for the kernel's name. Equal digests are
-    equal objects, but for the name. Raises CompileFailed."""
+    """(source, target, toolchain) -> digest of all that the half is given. Equal digests are equal objects, byte for
+    byte. Raises CompileFailed."""
     likeness: Callable[[Any], Hashable]
     """Source -> what sources with equal digests share: those that are alike in nothing are not asked for digests."""
 

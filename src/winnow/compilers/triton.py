@@ -78,7 +78,7 @@ def compile_triton(source: TritonSource, target: str, toolchain: TritonToolchain
 
 
 def triton_intermediate(source: TritonSource, target: str, toolchain: TritonToolchain) -> str:
-    """A digest that two sources share only when LLVM would be given the same for both, but for the kernel's name."""
+    """A digest that two sources share only when LLVM would be given the same for both, the kernel's name included."""
     with isolated():
         from winnow.compilers import triton_stages
 
@@ -96,7 +96,7 @@ def read_triton_object(payload: bytes, symbol: str) -> CodeObject:
 
 def _without_settings(source: TritonSource) -> TritonSource:
     """The kernel itself, whose code some settings of the back end may leave as it is."""
-    return replace(source, symbol="", num_warps=0, num_stages=0, options=())
+    return replace(source, num_warps=0, num_stages=0, options=())
 
 
 def _arguments(source: TritonSource) -> list[tuple[str, int, str, str]]:

@@ -53,12 +53,11 @@ def compile_kernel(source: TritonSource, target: str) -> bytes:
 
 
 def intermediate(source: TritonSource, target: str) -> str:
-    """Digest of all that the stages after Triton's GPU dialect are given, with the kernel's name left out."""
+    """Digest of all that the stages after Triton's GPU dialect are given."""
     codegen = amd_codegen if arch_facts(target).runtime == "amdgpu" else nvidia_codegen
     lowered = _lower(source, codegen.base_of(target))
     late = {name: value for name, value in vars(lowered.options).items() if name not in _EARLY_OPTIONS}
-    text = str(lowered.module).replace(source.symbol, "kernel")
-    return sha256_hex(repr((target, sorted(late.items()), source.signature, text)))
+    return sha256_hex(repr((target, source.symbol, sorted(late.items()), source.signature, str(lowered.module))))
 
 
 def _lower(source: TritonSource, base: str) -> Lowered:

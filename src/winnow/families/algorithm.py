@@ -31,6 +31,8 @@ class TunedSpec:
     CELL: ClassVar[tuple[str, ...]]
     TOKENS: ClassVar[Mapping[str, str]]
     """What stands before each field's value in the kernel's name; every field has one."""
+    SETTINGS: ClassVar[frozenset[str]] = frozenset()
+    """Knobs that only the compiler's back end hears, and that it may leave without effect."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -73,8 +75,14 @@ class TunedSpec:
         """A C identifier that no other spec has."""
         return "_".join([self.variant_id, *self._tokens(in_cell=False)])
 
-    def _tokens(self, *, in_cell: bool) -> Iterator[str]:
-        return (f"{self.TOKENS[name]}{value}" for name, value in self.items() if (name in self.CELL) == in_cell)
+    @property
+    def symbol(self) -> str:
+        """A C identifier that specs share when they differ in settings alone: equal code is an equal object then."""
+        return "_".join([self.variant_id, *self._tokens(in_cell=False, but=self.SETTINGS)])
+
+    def _tokens(self, *, in_cell: bool, but: frozenset[str] = frozenset()) -> Iterator[str]:
+        shown = (item for item in self.items() if (item[0] in self.CELL) == in_cell and item[0] not in but)
+        return (f"{self.TOKENS[name]}{value}" for name, value in shown)
 
 
 S = TypeVar("S", bound=TunedSpec)

@@ -39,7 +39,7 @@ def source_of(spec: AttentionDenseSpec, arch: str) -> TritonSource:
     """The kernel of a spec, whether or not the rules allow it."""
     silent = inert_knobs(arch)
     return TritonSource(
-        symbol=spec.kernel_name(),
+        symbol=spec.symbol,
         text=(files("winnow.families.attention_dense") / "kernels" / "forward.py").read_text(encoding="utf-8"),
         function="attention_dense",
         signature=(

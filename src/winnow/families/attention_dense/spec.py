@@ -55,6 +55,7 @@ class AttentionDenseSpec(TunedSpec):
             "kpack": "kp",
         }
     )
+    SETTINGS: ClassVar[frozenset[str]] = frozenset({"waves_per_eu", "matrix_size", "kpack"})
     RUN_TIME: ClassVar[frozenset[str]] = frozenset({"batch", "seqlen_q", "seqlen_kv"})
     """Fields that are arguments of the kernel and shape nothing of it."""
 
@@ -89,6 +90,11 @@ class AttentionDenseSpec(TunedSpec):
     def kernel_name(self) -> str:
         """A C identifier that specs share only when they are compiled alike."""
         return "_".join([self.ALGORITHM, *self._shaping(self.TOKENS)])
+
+    @property
+    def symbol(self) -> str:
+        """The name without settings of the back end."""
+        return "_".join([self.ALGORITHM, *self._shaping(name for name in self.TOKENS if name not in self.SETTINGS)])
 
     def _shaping(self, names: Iterable[str]) -> Iterator[str]:
         for name in names:

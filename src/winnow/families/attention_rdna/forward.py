@@ -39,7 +39,7 @@ def build_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> TritonSource:
 def _source(spec: RdnaAttentionSpec) -> TritonSource:
     cell, head = spec.cell, 1 << (spec.width.bit_length() - 1)
     return TritonSource(
-        symbol=spec.kernel_name(),
+        symbol=spec.symbol,
         text=(files("winnow.families.attention_rdna") / "kernels" / "forward.py").read_text(encoding="utf-8"),
         function="attention_forward",
         signature=signature(cell, spec.dtype),

@@ -38,6 +38,8 @@ class RdnaAttentionSpec(TunedSpec):
         }
     )
 
+    SETTINGS: ClassVar[frozenset[str]] = frozenset({"waves_per_eu"})
+
     dtype: str
     width: int
     width_step: int
