@@ -183,3 +183,20 @@ def test_a_runtime_that_nobody_has_is_an_error_not_an_incomplete_gate(small_engi
     code, out, err = winnow("check", "-m", small_engine / "engine.yaml", "serves", "--device", "gpu")
     assert (code, out) == (2, "")
     assert err.startswith('winnow: no device runtime "gpu" is installed\n')
+
+
+def test_a_tree_that_cannot_be_packed_costs_no_other_verdict(small_engine: Path, winnow):
+    """Two kernels that tie end the reading of a shard's kernels at once; the other gates still answer."""
+    path = next((small_engine / "catalog").glob("*blocked*.kdp.json"))
+    document = json.loads(path.read_text())
+    first, second = document["kernelDescriptors"][:2]
+    second["metadata"] = first["metadata"]
+    path.write_text(json.dumps(document))
+    code, out, err = winnow("check", "-m", small_engine / "engine.yaml", "header", "tuples", "archive")
+    assert (code, err) == (1, "")
+    assert [line.split()[:2] for line in out.splitlines() if not line.startswith("    ")] == [
+        ["header", "passed"],
+        ["tuples", "refused"],
+        ["archive", "refused"],
+    ]
+    assert "have the same metadata on" in lines_of(out, "archive")[1]

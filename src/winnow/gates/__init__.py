@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Callable, Sequence
 
 from winnow.catalog.engine_dir import EngineDir
-from winnow.errors import InputError, nearest
-from winnow.gates.verdict import Verdict, exit_code, incomplete
+from winnow.errors import Incomplete, InputError, Refused, nearest
+from winnow.gates.verdict import Finding, Verdict, exit_code, incomplete, judged
 
 __all__ = ["GATES", "exit_code", "run_gates"]
 
@@ -70,6 +70,11 @@ def _verdict(
 ) -> Verdict:
     try:
         return _gate(name)(engine, device, **extent)
+    except Refused as refusal:
+        # What it read refuses as a whole: the verdicts of the other gates are wanted all the same.
+        return judged(name, "stopped by its first finding", [Finding(name, refusal.message, refusal.place)])
+    except Incomplete as error:
+        return incomplete(name, str(error).replace("\n", ";"))
     except InputError as error:
         # A gate before may have named the very defect: then its findings are the answer, not this error.
         if all(verdict.state != "refused" for verdict in earlier):
