@@ -90,12 +90,16 @@ def test_floats_are_compared_as_numbers() -> None:
     check_agreement(found, kernel, claim, Observed(values, {}, ()), Place("f"))
 
 
+CURE = "\n  cure: make it one, or bind the metadata field to a field of the spec"
+
+
 @pytest.mark.parametrize(
     ("binding", "said"),
     [
-        ({"method": "nope"}, '"tile" is bound to RichSpec.nope, which is not a method without arguments'),
-        ({"method": "ratio"}, '"tile" is bound to RichSpec.ratio, which is not a method without arguments'),
-        ({"method": "needs"}, '"tile" is bound to RichSpec.needs, which is not a method without arguments'),
+        *(
+            ({"method": name}, f'"tile" is bound to RichSpec.{name}, which is not a method without arguments{CURE}')
+            for name in ("nope", "ratio", "needs", "breaking")
+        ),
         ({"method": "broken"}, "RichSpec.broken() raised RuntimeError: no hardware"),
         ({"method": "weird"}, "\"tile\" is {'a': 1}, which metadata cannot hold"),
     ],

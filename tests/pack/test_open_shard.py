@@ -240,6 +240,21 @@ def test_metadata_edited_with_everything_stamped_again_is_found_by_its_record(tr
     assert other is None
 
 
+def observed(provenance: dict[str, Any]) -> dict[str, Any]:
+    """The values of the one observation."""
+    (request,) = provenance["effective_spec"]["observations"]["requests"].values()
+    values: dict[str, Any] = request["values"]
+    return values
+
+
+def reasked(provenance: dict[str, Any], **accessors: dict[str, str]) -> None:
+    """Other questions than the contract asks, with a digest that fits them."""
+    requests = provenance["effective_spec"]["observations"]["requests"]
+    (request,) = requests.values()
+    request["accessors"].update(accessors)
+    provenance["effective_spec"]["observations"]["requests"] = {record_digest(request["accessors"]): request}
+
+
 RECORD_CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda p: p["spec"].update(tile=9), "what was authored is not what was recorded"),
     (lambda p: p["effective_spec"].update(schema_version=2), "its provenance cannot be used: Input should be 1"),
@@ -256,11 +271,23 @@ RECORD_CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
         "the consumers is not what was recorded",
     ),
     (
-        lambda p: next(iter(p["effective_spec"]["observations"]["requests"].values()))["values"].update(tile=5),
-        "metadata says tile = 4, but 5 is what is compiled",
+        lambda p: observed(p).update(tile=5),
+        '"tile" was observed as 5, but the spec states tile = 4',
     ),
     (
-        lambda p: next(iter(p["effective_spec"]["observations"]["requests"].values()))["values"].pop("tile"),
+        lambda p: observed(p).update(fast=0),
+        '"fast" was observed as 0, but the spec states fast = False',
+    ),
+    (
+        lambda p: observed(p).update(tile_multiple=9),
+        "metadata says tile_multiple = 4, but 9 is what is compiled",
+    ),
+    (
+        lambda p: reasked(p, tile={"method": "tile_multiple"}),
+        "\"tile\" was observed by {'method': 'tile_multiple'}, which is not how the contract binds it",
+    ),
+    (
+        lambda p: observed(p).pop("tile"),
         "its provenance does not hold one value for each that was asked for",
     ),
     (

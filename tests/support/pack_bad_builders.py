@@ -35,6 +35,10 @@ class RichSpec:
     def weird(self) -> Any:
         return {"a": 1}
 
+    @property
+    def breaking(self) -> int:
+        raise RuntimeError("read before it was asked")
+
     def fickle(self) -> int:
         return next(_COUNT)
 

@@ -130,13 +130,15 @@ def _read(hydrated: Hydrated, binding: Binding, name: str) -> Any:
     if binding.field is not None:
         value = getattr(spec, binding.field)
     else:
-        method = getattr(spec, binding.method or "", None)
-        if not inspect.ismethod(method) or inspect.signature(method).parameters:
+        found = inspect.getattr_static(spec, binding.method or "", None)
+        if not inspect.isfunction(found) or len(inspect.signature(found).parameters) != 1:
             raise authored.fail(
-                f'"{name}" is bound to {cls}.{binding.method}, which is not a method without arguments', key="spec"
+                f'"{name}" is bound to {cls}.{binding.method}, which is not a method without arguments',
+                key="spec",
+                cure="make it one, or bind the metadata field to a field of the spec",
             )
         try:
-            value = method()
+            value = found(spec)
         except Exception as error:
             problem = f"{cls}.{binding.method}() raised {type(error).__name__}: {error}"
             raise authored.fail(problem, key="spec") from error

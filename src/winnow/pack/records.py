@@ -9,7 +9,7 @@ from winnow.catalog.descriptors import Kdp, Scalar, Ukd
 from winnow.catalog.tree import Catalog
 from winnow.errors import InputError
 from winnow.identity import canonical_json, sha256_hex
-from winnow.pack.agreement import Claim, Observed, check_claim, disagreement
+from winnow.pack.agreement import Claim, Consumer, Observed, check_claim, disagreement
 from winnow.strict import Document, StrictModel, validate
 
 SCHEMA_VERSION = 1
@@ -121,4 +121,23 @@ def record_problem(catalog: Catalog, kdp: Kdp, kernel: Ukd, provenance: Mapping[
             return f"{what} is not what was recorded (recorded {recorded}, found {found})"
     if set(request.values) != set(request.accessors):
         return "its provenance does not hold one value for each that was asked for"
+    for name, value in request.values.items():
+        problem = _observation_problem(name, value, request.accessors[name], claim.consumer, authored["spec"])
+        if problem is not None:
+            return problem
     return disagreement(catalog, kernel, claim.consumer, request.values)
+
+
+def _observation_problem(
+    name: str, value: Any, accessor: Mapping[str, str], consumer: Consumer, spec: Mapping[str, Any]
+) -> str | None:
+    """Why a recorded observation cannot be one of the authored spec, as far as that can be told without its class."""
+    binding = consumer.bindings.get(name)
+    if binding is None or binding.model_dump(exclude_none=True) != accessor:
+        return f'"{name}" was observed by {dict(accessor)}, which is not how the contract binds it'
+    if binding.field is None or binding.field not in spec:  # only the builder's module knows
+        return None
+    stated = spec[binding.field]
+    if stated != value or isinstance(stated, bool) != isinstance(value, bool):
+        return f'"{name}" was observed as {value!r}, but the spec states {binding.field} = {stated!r}'
+    return None
