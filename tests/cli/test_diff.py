@@ -66,12 +66,26 @@ def test_what_changed_is_told_field_by_field(twins: tuple[Path, Path], winnow):
         f"~ {old_name}\n"
         f'    name: "{old_name}" → "other"\n'
         "17 equal, 1 added, 1 removed, 2 changed\n"
-        "changed in: name 1, arch 0, metadata 0, priority 1, source 0, builder 0, spec 1\n"
+        "changed in: name 1, arch 0, metadata 0, priority 1, kind 0, source 0, builder 0, spec 1\n"
     )
     told = json.loads(winnow("diff", a / "catalog", b / "catalog", "--json")[1])
     assert told["added"] == ["new"]
     assert told["changed"][0]["fields"] == {"priority": [40, 41], "spec.tile": [64, 8]}
     assert {part for part, count in told["changed_in"].items() if count} == {"name", "priority", "spec"}
+
+
+def test_another_kind_of_source_is_another_kernel(twins: tuple[Path, Path], winnow):
+    a, b = twins
+    path = next((b / "catalog").glob("*gfx950*.kdp.json"))
+    document = json.loads(path.read_text())
+    document["kernelDescriptors"][0]["kernel_source"]["kind"] = "rocke"
+    path.write_text(json.dumps(document))
+    code, out, _ = winnow("diff", a / "catalog", b / "catalog")
+    assert code == 1
+    assert out.endswith(
+        '    kind: "c" → "rocke"\n19 equal, 0 added, 0 removed, 1 changed\n'
+        "changed in: name 0, arch 0, metadata 0, priority 0, kind 1, source 0, builder 0, spec 0\n"
+    )
 
 
 def test_subset_accepts_more_and_refuses_less(twins: tuple[Path, Path], winnow):
@@ -132,7 +146,9 @@ def test_an_empty_directory_is_unusable(twins: tuple[Path, Path], winnow, tmp_pa
 
 items = st.lists(
     st.builds(
-        lambda name, tile, priority: Item(f"k{name}", "m", "b", {"tile": tile}, {"tile": tile}, priority, ("gfx950",)),
+        lambda name, tile, priority: Item(
+            f"k{name}", "c", "m", "b", {"tile": tile}, {"tile": tile}, priority, ("gfx950",)
+        ),
         st.integers(0, 5),
         st.integers(0, 3),
         st.integers(0, 1),

@@ -10,8 +10,8 @@ from winnow.errors import Place, Refused
 from winnow.pack.hydrate import Authored, Hydrated, check_support, hydrate
 
 
-def hydrated(spec: dict[str, Any]) -> Hydrated:
-    authored = Authored("k1", Place("main.kdp.json"), "pack_typed_predicate", "build_forward", spec)
+def hydrated(spec: dict[str, Any], builder: str = "build_forward") -> Hydrated:
+    authored = Authored("k1", Place("main.kdp.json"), "pack_typed_predicate", builder, spec)
     return hydrate(authored, allowed=frozenset({"pack_typed_predicate"}))
 
 
@@ -23,3 +23,9 @@ def test_the_predicate_of_the_specs_type_judges() -> None:
         "main.kdp.json: kernel_source.spec: k1: pack_typed_predicate.build_forward does not support this spec on "
         "x86-64-v3: seven\n  cure: take the variant out of the selection, or correct its spec"
     )
+
+
+def test_a_predicate_for_a_class_judges_the_classes_that_derive_from_it() -> None:
+    check_support(hydrated({"tile": 4, "fast": True}, "build_narrow"), "x86-64-v3")
+    with pytest.raises(Refused, match="seven"):
+        check_support(hydrated({"tile": 7, "fast": True}, "build_narrow"), "x86-64-v3")

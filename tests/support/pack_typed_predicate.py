@@ -16,5 +16,14 @@ def supports_everything_typed(spec: TypedSpec, *, arch: str) -> tuple[bool, str]
     return spec.tile != 7, "seven"
 
 
+@dataclass(frozen=True)
+class NarrowSpec(TypedSpec):
+    fast: bool = False
+
+
+def build_narrow(spec: NarrowSpec, *, arch: str) -> SampleSource:
+    return SampleSource("narrow", f"{spec.tile} {arch}", ())
+
+
 def build_forward(spec: TypedSpec, *, arch: str) -> SampleSource:
     return SampleSource("typed", f"{spec.tile} {arch}", ())

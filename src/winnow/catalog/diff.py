@@ -9,7 +9,7 @@ from typing import Any, Literal
 from winnow.identity import canonical_json
 
 MISSING = "(not stated)"
-PARTS = ("name", "arch", "metadata", "priority", "source", "builder", "spec")
+PARTS = ("name", "arch", "metadata", "priority", "kind", "source", "builder", "spec")
 """What two kernels can differ in; `metadata` and `spec` have fields of their own."""
 
 
@@ -22,6 +22,7 @@ class Item:
     """
 
     name: str
+    kind: str
     source: str
     builder: str
     spec: Mapping[str, Any]
@@ -31,7 +32,12 @@ class Item:
 
     def fields(self) -> dict[str, Any]:
         """Everything that is compared, by dotted name."""
-        flat: dict[str, Any] = {"source": self.source, "builder": self.builder, "priority": self.priority}
+        flat: dict[str, Any] = {
+            "kind": self.kind,
+            "source": self.source,
+            "builder": self.builder,
+            "priority": self.priority,
+        }
         flat |= {} if self.arch is None else {"arch": sorted(self.arch)}
         flat |= {f"spec.{name}": value for name, value in self.spec.items()}
         return flat | {f"metadata.{name}": value for name, value in self.metadata.items()}

@@ -42,6 +42,21 @@ def seconds(value: float) -> str:
     return f"{value:.1f} s" if value < 90 else f"{int(value // 60)} min {int(value % 60):02d} s"
 
 
+class Pace:
+    """How long the rest of a stage takes, by what it took so far. A count that falls begins another stage."""
+
+    def __init__(self, now: float) -> None:
+        self._began = self._seen = now
+        self._done = 0
+
+    def left(self, done: int, total: int, now: float) -> float | None:
+        """Seconds; None before anything is done."""
+        if done < self._done:
+            self._began = self._seen
+        self._done, self._seen = done, now
+        return (now - self._began) / done * (total - done) if done else None
+
+
 class Progress:
     """A bar on stderr that goes away in the end; nothing when stderr is not a terminal."""
 
@@ -57,13 +72,13 @@ class Progress:
             disable=not sys.stderr.isatty(),
         )
         self.task = self.bar.add_task(label, total=None, left="", note="")
-        self.started = time.monotonic()
+        self.pace = Pace(time.monotonic())
         self.bar.start()
 
     def __call__(self, done: int, total: int, note: str = "", left: float | None = None) -> None:
         """Show that `done` of `total` units are ready; `left` is what the rest takes in seconds, if it is known."""
-        if left is None and done:
-            left = (time.monotonic() - self.started) / done * (total - done)
+        expected = self.pace.left(done, total, time.monotonic())
+        left = expected if left is None else left
         eta = "" if left is None else f"{seconds(left)} left"
         self.bar.update(self.task, completed=done, total=total, note=note, left=eta)
 

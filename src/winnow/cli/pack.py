@@ -48,7 +48,7 @@ def command(
     for report in () if as_json else reports:
         print(
             f"{report.path}: {amount(report.kernels, 'kernels')}, {amount(report.objects, 'objects')} "
-            f"({report.built} compiled, {report.cached} from the cache), "
+            f"({report.built} compiled, {report.alike} alike, {report.cached} from the cache), "
             f"{report.archive_bytes:,} bytes, {seconds(report.seconds)}"
             + (f", slowest {report.slowest_s:.1f} s of {report.limit_s:.0f} s allowed" if report.built else "")
         )

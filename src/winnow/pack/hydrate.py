@@ -192,15 +192,17 @@ def _predicate(authored: Authored, name: str, module: types.ModuleType, spec_cla
 
 
 def _by_type(authored: Authored, module: types.ModuleType, spec_class: type) -> Callable[..., Any] | None:
-    """The module's only predicate for this very class of specs, for a builder that has none of its own name."""
-    found = [
+    """The module's only predicate for specs of this class, or of the nearest class that it derives from."""
+    named = [
         value
         for key, value in vars(module).items()
-        if (key.startswith("supports_") or key == "is_valid_spec")
-        and callable(value)
-        and _judges(authored, value) is spec_class
+        if (key.startswith("supports_") or key == "is_valid_spec") and callable(value)
     ]
-    return found[0] if len(found) == 1 else None
+    for judged in spec_class.__mro__[:-1]:
+        found = [predicate for predicate in named if _judges(authored, predicate) is judged]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _judges(authored: Authored, predicate: Callable[..., Any]) -> Any:

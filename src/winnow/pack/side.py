@@ -60,6 +60,7 @@ def _selection(path: Path) -> tuple[Item, ...]:
     return tuple(
         Item(
             name=kernel.name,
+            kind=str(kernel.source["kind"]),
             source=str(kernel.source.get("source", "")),
             builder=str(kernel.source.get("builder", "")),
             spec=kernel.spec,
@@ -83,6 +84,7 @@ def _descriptor(kdp: Kdp, kernel: Any, metadata: Mapping[str, Any]) -> Item:
     source = kernel.kernel_source
     return Item(
         name=kernel.name,
+        kind=str(source.get("kind", "")),
         source=str(source.get("source", "")),
         builder=str(source.get("builder", "")),
         spec=source.get("spec", {}),
@@ -101,6 +103,7 @@ def _packed(root: Path, arches: tuple[str, ...]) -> tuple[Item, ...]:
             authored = shard.provenance[kernel.id]
             item = Item(
                 name=kernel.name,
+                kind=str(authored["origin_kind"]),
                 source=str(authored["source"]),
                 builder=str(authored["builder"]),
                 spec=authored["spec"],
