@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from winnow.devices import guarded_memory
-from winnow.devices.guarded_memory import GUARD_BYTES, available_bytes
+from winnow.devices.guarded_memory import GUARD_BYTES
 from winnow.errors import InputError
 
 
@@ -149,17 +149,6 @@ def test_a_refusal_of_the_system_is_an_error_too(device, monkeypatch):
     expected = f"no memory for a buffer of {2 * GUARD_BYTES + 4096} bytes: No space left on device"
     assert str(caught.value) == f"{expected}\n  cure: free memory or take a smaller graph"
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-def test_available_memory_is_what_the_kernel_says(tmp_path):
-    meminfo = tmp_path / "meminfo"
-    meminfo.write_text("MemTotal:  100 kB\nMemFree:  10 kB\nMemAvailable:      40 kB\n")
-    assert available_bytes(meminfo) == 40 * 1024
-    meminfo.write_text("MemTotal:  100 kB\n")
-    with pytest.raises(InputError) as caught:
-        available_bytes(meminfo)
-    assert str(caught.value) == f"{meminfo}: no line MemAvailable in it\n  cure: mount /proc of the host"
-    assert available_bytes() > 0
 
 
 def test_a_negative_size_is_refused(device):

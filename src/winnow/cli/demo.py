@@ -17,7 +17,7 @@ from winnow.cli.check import print_verdicts
 from winnow.cli.console import print_json, table
 from winnow.cli.enumerate import selection_of
 from winnow.cli.generate import write_catalog
-from winnow.cli.options import DEFAULT_JOBS, DeviceOption, JobsOption, JsonOption
+from winnow.cli.options import DeviceOption, JobsOption, JsonOption
 from winnow.cli.pack import pack_engine
 from winnow.cli.reduce import reduce_engine
 from winnow.cli.sweep import sweep_engine
@@ -40,7 +40,7 @@ def command(
         str, typer.Option("--engine", help="The built-in engine: gemm_cpu or attention_cpu.")
     ] = "gemm_cpu",
     device: DeviceOption = None,
-    jobs: JobsOption = DEFAULT_JOBS,
+    jobs: JobsOption = None,
     budget: Annotated[float, typer.Option(min=10, help="Seconds after which the sweep starts no new round.")] = 150.0,
     as_json: JsonOption = False,
 ) -> int:

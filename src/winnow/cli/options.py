@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from winnow.pack.pool import default_jobs
-
 ManifestOption = Annotated[Path, typer.Option("-m", "--manifest", help="The engine's manifest.", show_default=True)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-JobsOption = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Parallel compile jobs.")]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("-j", "--jobs", min=1, help="Parallel compile jobs [default: what processors and memory allow]."),
+]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="Device runtime: cpu, cuda or hip [default: what the archive is for].")
 ]
@@ -20,4 +21,3 @@ ArchiveOption = Annotated[
 ]
 
 DEFAULT_MANIFEST = Path("engine.yaml")
-DEFAULT_JOBS = default_jobs()

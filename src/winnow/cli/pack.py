@@ -12,9 +12,10 @@ from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.tree import Catalog, read_catalog
 from winnow.cli.approval import check_approval
 from winnow.cli.console import Progress, print_json, seconds
-from winnow.cli.options import DEFAULT_JOBS, DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption
+from winnow.cli.options import DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache
+from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arches
 from winnow.targets.arches import arch_facts
 from winnow.targets.generics import GENERICS
@@ -32,7 +33,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", help="Packed tree [default: build/archive beside the manifest].")
     ] = None,
-    jobs: JobsOption = DEFAULT_JOBS,
+    jobs: JobsOption = None,
     as_json: JsonOption = False,
 ) -> int:
     engine = EngineDir(manifest)
@@ -56,7 +57,7 @@ def command(
 
 
 def pack_engine(
-    engine: EngineDir, catalog: Catalog, arches: list[str], target: Path, jobs: int
+    engine: EngineDir, catalog: Catalog, arches: list[str], target: Path, jobs: int | None
 ) -> tuple[ShardReport, ...]:
     """Pack a catalog's shards with the engine's cache, showing progress."""
     progress = Progress("pack")
@@ -66,7 +67,7 @@ def pack_engine(
             arches,
             target,
             allowed=engine.manifest.manifest.allowed_modules,
-            jobs=jobs,
+            jobs=jobs or default_jobs(),
             cache=ObjectCache(engine.cache / "objects"),
             limits=engine.manifest.manifest.pack.stated,
             progress=lambda stage, done, total: progress(done, total, stage),

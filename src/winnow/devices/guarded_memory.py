@@ -6,13 +6,12 @@ import mmap
 import os
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from winnow.errors import InputError, Place
-from winnow.files import read_text
+from winnow.errors import InputError
+from winnow.machine import available_bytes
 
 GUARD_BYTES = 64 * 1024
 """Bytes in front of a buffer that must not change; behind it there are at least as many."""
@@ -112,16 +111,3 @@ def _anonymous_memory(nbytes: int) -> int:
             f"no memory for a buffer of {nbytes} bytes: {error.strerror}", cure="free memory or take a smaller graph"
         ) from None
     return descriptor
-
-
-def available_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Memory that can be had without swapping. Asking for more would end some process, perhaps not this one.
-
-    Raises:
-        InputError: the kernel does not say.
-    """
-    for line in read_text(meminfo).splitlines():
-        name, _, value = line.partition(":")
-        if name == "MemAvailable":
-            return int(value.split()[0]) * 1024
-    raise InputError("no line MemAvailable in it", place=Place(str(meminfo)), cure="mount /proc of the host")

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from winnow.compilers.code_object import CodeObject
 from winnow.errors import InputError
+from winnow.machine import available_bytes, usable_processors
 from winnow.pack.worker import FRAME, Failure, Job
 
 TIMEOUT_SECONDS = 600.0
@@ -75,16 +76,7 @@ class JobFailed(Exception):
 
 def default_jobs() -> int:
     """As many workers as this process may use processors, and memory holds."""
-    processors = len(os.sched_getaffinity(0))
-    return max(1, min(processors, _available_memory() // _JOB_MEMORY_BYTES))
-
-
-def _available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Bytes that new processes may take without swapping, as the kernel estimates them."""
-    for line in meminfo.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    raise InputError(f"{meminfo} does not say how much memory is available", cure="give the number of jobs (-j)")
+    return max(1, min(usable_processors(), available_bytes() // _JOB_MEMORY_BYTES))
 
 
 def run_jobs(jobs: Sequence[Job], *, workers: int, done: Done, timeout_s: float = TIMEOUT_SECONDS) -> Timing:
