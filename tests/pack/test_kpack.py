@@ -148,6 +148,8 @@ def cell(toc: dict[str, Any]) -> dict[str, Any]:
         ("none", lambda t: t["blobs"][0].update(size=1 << 62), "blob 0 lies outside the blob area"),
         ("none", lambda t: t["blobs"][0].update(offset=0), "blob 0 lies outside the blob area"),
         ("none", lambda t: t["blobs"][1].update(offset=-1), "blob 1 lies outside the blob area"),
+        ("none", lambda t: t["blobs"][2].update(offset=t["blobs"][0]["offset"]), "two blobs overlap"),
+        ("none", lambda t: t.update(gfx_arches=["gfx950"]), '"a" is for gfx942, which is none of gfx950'),
         ("none", lambda t: t.update(toc=[]), "toc is not a map"),
         ("none", lambda t: t["toc"].update(a=1), 'toc row "a" is not a map'),
         ("none", lambda t: cell(t).update(ordinal=3), '"a" for gfx942 has no place among the 3 objects'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import msgpack
@@ -216,6 +217,8 @@ class KpackReader:
             if offset is None or size is None or offset < BLOB_START or offset + size > end:
                 raise self._malformed(f"blob {i} lies outside the blob area")
             extents.append((offset, size))
+        if any(start + size > following for (start, size), (following, _) in pairwise(sorted(extents))):
+            raise self._malformed("two blobs overlap")
         return extents
 
     def _frames(self, head: Mapping[str, Any], end: int) -> list[tuple[int, int]]:
@@ -251,6 +254,8 @@ class KpackReader:
             if not isinstance(row, dict):
                 raise self._malformed(f'toc row "{path}" is not a map')
             for arch, cell in row.items():
+                if arch not in self.arches:
+                    raise self._malformed(f'"{path}" is for {arch}, which is none of {", ".join(self.arches)}')
                 entries[path, arch] = self._cell(cell, f'"{path}" for {arch}')
         return entries
 
