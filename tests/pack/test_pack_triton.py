@@ -186,6 +186,22 @@ def test_the_dense_engine_is_packed_and_passes_its_gates(
     assert "(0 compiled, 0 alike, 4 from the cache)" in out
 
 
+def test_an_object_is_shown_with_all_that_it_says_of_itself(
+    packed: Path, tmp_path: Path, winnow: Callable[..., tuple[int, str, str]]
+) -> None:
+    code = next(iter(open_shard(packed / "build" / "archive", "gfx950").objects.values()))
+    path = tmp_path / "kernel.hsaco"
+    path.write_bytes(code.payload)
+    exit_code, out, _ = winnow("inspect", path)
+    rows = dict(line.split()[:2] for line in out.splitlines() if line.startswith("  "))
+    assert exit_code == 0
+    assert (rows["target"], rows["wave_size"], rows["vgpr_spills"]) == ("gfx950", "64", "0")
+    assert min(int(rows[name]) for name in ("matrix_instructions", "lds_bytes", "vgprs", "kernarg_bytes")) > 0
+    assert f"arguments of {code.symbol} (10)" in out
+    path.write_bytes(code.payload.replace(b"winnow.matrix_instructions", b"another.compilers.own.word"))
+    assert "matrix_instructions  not stated\n" in winnow("inspect", path)[1]
+
+
 def metadata_alone(engine: Path) -> None:
     path = next((engine / "build/archive/gfx950").glob("*.kdp.json"))
     path.write_text(path.read_text().replace('"block_n": 32', '"block_n": 128', 1))

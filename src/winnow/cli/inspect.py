@@ -200,8 +200,10 @@ def _code_object(path: Path) -> dict[str, Any]:
     except InputError as error:
         raise InputError(error.message, place=Place(str(path)), cure=error.cure) from None
     holds: dict[str, Any] = {"code object": {"bytes": len(payload), "sha256": sha256_hex(payload)}}
+    # Only Winnow's own objects count their matrix instructions.
+    counted: dict[str, Any] = {"matrix_instructions": "not stated"} if is_amd_object(payload) else {}
     for code in kernels:
-        holds[code.symbol] = {"target": code.target, **code.resources}
+        holds[code.symbol] = {"target": code.target, **counted, **code.resources}
         holds[f"arguments of {code.symbol}"] = [asdict(argument) for argument in code.signature]
     return holds
 
