@@ -80,8 +80,9 @@ def test_tiles_that_cannot_be_built_are_refused_before_a_compiler_runs() -> None
     for change, reason in (
         (
             {"num_warps": 4},
-            "outputs and queries leave the scores, keys and values a quarter of the registers: width=256, block_m=128, "
-            "transposed=0, num_warps=4, registers=256, operand_copies=2",
+            "estimated registers exceed those of the target by at most half the width for each copy of an operand: "
+            "width=256, block_m=128, block_n=32, transposed=0, num_warps=4, num_stages=1, bias='none', registers=256, "
+            "operand_copies=2",
         ),
         (
             {"block_n": 64, "num_stages": 2},

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from winnow.families.algorithm import Algorithm, Knobs
+from winnow.families.attention_rdna.estimates import registers_needed, registers_to_spill
 from winnow.families.attention_rdna.spec import RdnaAttentionSpec
 from winnow.targets.arches import arch_facts
 from winnow.tuning import choices, rule
@@ -28,7 +29,6 @@ AXES = (
 
 WARP = 32
 _HALF_BYTES = 2
-_REGISTER_BYTES = 4
 _MATRIX = 16 * 16
 
 
@@ -50,20 +50,31 @@ def warps_have_work(block_m: int, block_n: int, num_warps: int) -> bool:
     return block_m * block_n >= num_warps * _MATRIX
 
 
-@rule("outputs and queries leave the scores, keys and values a quarter of the registers")
-def outputs_fit(width: int, block_m: int, transposed: int, num_warps: int, registers: int, operand_copies: int) -> bool:
-    outputs = width * block_m // (WARP * num_warps)
-    # Transposed, every warp multiplies by all queries of the tile.
-    sharing = 1 if transposed else num_warps
-    queries = width * block_m * _HALF_BYTES * operand_copies // (WARP * sharing * _REGISTER_BYTES)
-    return outputs + queries <= registers * 3 // 4
-
-
 @rule("a tile of queries, and the tiles of keys in flight, fit the LDS")
 def tiles_fit(width: int, block_m: int, block_n: int, num_stages: int, lds_bytes: int) -> bool:
     row = width * _HALF_BYTES
     return max(block_m, 2 * block_n * num_stages) * row <= lds_bytes
 
+
+@rule("estimated registers exceed those of the target by at most half the width for each copy of an operand")
+def registers_fit(
+    width: int,
+    block_m: int,
+    block_n: int,
+    transposed: int,
+    num_warps: int,
+    num_stages: int,
+    bias: str,
+    registers: int,
+    operand_copies: int,
+) -> bool:
+    needed = registers_needed(
+        width, block_m, block_n, transposed, num_warps, num_stages, bias != "none", operand_copies
+    )
+    return needed - registers <= registers_to_spill(width, operand_copies)
+
+
+KERNEL_RULES = (warps_have_work, tiles_fit, registers_fit)
 
 _SMALL = {"block_m": 64, "block_n": 32, "num_warps": 8}
 _LARGE = {"block_m": 128, "block_n": 32, "num_warps": 8}
@@ -94,7 +105,7 @@ def _production(request: Any) -> Iterator[Knobs]:
 ALGORITHM = Algorithm(
     spec_type=RdnaAttentionSpec,
     axes=AXES,
-    kernel_rules=(warps_have_work, outputs_fit, tiles_fit),
+    kernel_rules=KERNEL_RULES,
     problem_rules=(),
     sizes=(),
     defaults=_defaults,
