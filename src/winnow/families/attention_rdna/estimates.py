@@ -1,7 +1,7 @@
 """How many registers a tile of attention needs, before any compiler is asked.
 
 All is counted in matrices of 16 by 16 elements, as the 32 lanes of a warp hold them. Where they lie is Triton's layout;
-`_FETCHED`, `_BIASED` and `_OTHER` are fitted to compiled tiles. The mask and `waves_per_eu` made no difference there.
+`_FETCHED`, `_BIASED` and `_OTHER` are fitted to compiled tiles. The mask and `waves_per_eu` made too little difference for a term.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _OTHER = 48
 
 
 def warp_grid(rows: int, columns: int, warps: int) -> tuple[int, int]:
-    """How Triton lays warps over a product of `rows` by `columns` matrices: how many share the rows, and the columns.
+    """How Triton lays warps over a product of `rows` by `columns` matrices: how many split the rows, and the columns.
 
-    Those that share the rows hold all columns, and the other way round. Warps that find no matrix hold another's.
+    A warp needs the operands of all its rows and columns. One that finds no matrix of its own holds another's.
     """
     down = across = 1
     while down * across < warps:
