@@ -116,7 +116,7 @@ ESTIMATED = (
         algorithm=rdna_space.ALGORITHM,
         rule=rdna_space.registers_fit,
         requests=_rdna_requests,
-        source=lambda spec, arch: rdna._source(spec),
+        source=lambda spec, arch: rdna.source_of(spec),
         bearable=lambda spec, arch: registers_to_spill(spec.width, rdna_space.target_facts(arch)["operand_copies"]),
     ),
 )

@@ -1,7 +1,7 @@
 """How many registers a tile of attention needs, before any compiler is asked.
 
 All is counted in matrices of 16 by 16 elements, as the 32 lanes of a warp hold them. Where they lie is Triton's layout;
-`_FETCHED`, `_BIASED` and `_OTHER` are fitted to compiled tiles. The mask and `waves_per_eu` made too little difference for a term.
+`_FETCHED`, `_BIASED` and `_OTHER` are fitted to compiled tiles, whose mask and `waves_per_eu` made little difference.
 """
 
 from __future__ import annotations

@@ -33,10 +33,11 @@ def build_attention_rdna(spec: RdnaAttentionSpec, *, arch: str) -> TritonSource:
     supported, reason = supports_attention_rdna(spec, arch=arch)
     if not supported:
         raise ValueError(reason)
-    return _source(spec)
+    return source_of(spec)
 
 
-def _source(spec: RdnaAttentionSpec) -> TritonSource:
+def source_of(spec: RdnaAttentionSpec) -> TritonSource:
+    """The kernel of a spec, whether or not the rules allow it. The target decides nothing of it."""
     cell, head = spec.cell, 1 << (spec.width.bit_length() - 1)
     return TritonSource(
         symbol=spec.symbol,
@@ -106,7 +107,7 @@ CANDIDATE = KernelCandidate(
     ),
     spec=ALGORITHM.select,
     specs=ALGORITHM.specs,
-    parameters=lambda spec: _source(spec).parameters,
+    parameters=lambda spec: source_of(spec).parameters,
     launch_grid=launch_grid,
     builder=build_attention_rdna,
     space=ALGORITHM.space,
