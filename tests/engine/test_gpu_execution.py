@@ -56,7 +56,7 @@ def test_a_kernel_that_hangs_costs_itself_and_the_next_one_serves(tmp_path: Path
     (tmp_path / "engine.yaml").write_text(re.sub(r"  cells:\n.*?(?=  budget:)", CELLS, text, flags=re.DOTALL))
     directory = EngineDir(tmp_path / "engine.yaml")
     manifest = directory.manifest
-    directory.selection_file.write_text(selection_of(manifest.manifest, enumerate_variants(manifest)))
+    directory.selection_file.write_text(selection_of(manifest, enumerate_variants(manifest)))
     write_catalog(manifest.manifest, directory.selection, directory.catalog)
     pack_engine(directory, read_catalog(directory.catalog), ["gfx950"], directory.archive, jobs=2)
 

@@ -28,9 +28,9 @@ def test_right_kernels_pass_and_the_extent_is_said(manifest: Path, winnow) -> No
 def test_a_wrong_kernel_is_refused_by_name_with_its_probe(
     manifest: Path, winnow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sound = forward._source
+    sound = forward.source_of
     fault = [("queries + band_low\n", "queries + band_low + 1\n")]
-    monkeypatch.setattr(forward, "_source", lambda spec: changed(sound(spec), fault if spec.block_m == 16 else []))
+    monkeypatch.setattr(forward, "source_of", lambda spec: changed(sound(spec), fault if spec.block_m == 16 else []))
     code, out, _ = winnow("check", "-m", manifest, "interpreter")
     assert code == 1
     found = [line for line in out.splitlines() if line.startswith("    ")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -115,10 +115,10 @@ def number(batch: Batch) -> Batch:
 
 def refuse_unfitting(low: Any, high: Any, whole: bool) -> None:
     """Refuse a result of these bounds that might not fit. Raises Unsuitable."""
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise Unsuitable("may not be finite")
     if whole and max(abs(low), abs(high)) >= _INT_LIMIT:
         raise Unsuitable("may exceed 64 bits")
+    if not (abs(low) <= sys.float_info.max and abs(high) <= sys.float_info.max):
+        raise Unsuitable("may not be finite")
 
 
 def refuse_inexact(left: Batch, right: Batch, *, limit_whole: bool = False) -> None:
