@@ -3,6 +3,6 @@
 from winnow.interpreter.judge import judge
 from winnow.interpreter.launch import Interpreted, Launch, Memory
 from winnow.interpreter.probe import Probe, run_probes
-from winnow.interpreter.process import interpret
+from winnow.interpreter.process import interpreter
 
-__all__ = ["Interpreted", "Launch", "Memory", "Probe", "interpret", "judge", "run_probes"]
+__all__ = ["Interpreted", "Launch", "Memory", "Probe", "interpreter", "judge", "run_probes"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,7 +17,8 @@ from winnow.families.halves import bfloat16_bits
 from winnow.graphs.model import Graph
 from winnow.interpreter.judge import judge
 from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory, laid_out
-from winnow.interpreter.process import interpret
+from winnow.interpreter.process import interpreter
+from winnow.pack.pool import default_jobs
 
 _TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
 _FENCE = 4096
@@ -46,14 +48,20 @@ class Probe:
 
 
 def run_probes(adapter: FamilyAdapter, probes: Sequence[Probe], seed: int = 0) -> tuple[Correctness, ...]:
-    """The verdict on each probe, in their order. Raises what `interpret` raises."""
-    inputs = [adapter.inputs(probe.problem, seed) for probe in probes]
-    launches = [launch_of(probe, made) for probe, made in zip(probes, inputs, strict=True)]
-    answers = interpret(launches)
-    return tuple(
-        judge(adapter, probe.problem, made, launch, answer)
-        for probe, made, launch, answer in zip(probes, inputs, launches, answers, strict=True)
-    )
+    """The verdict on each probe, in their order, from as many processes as `winnow pack` has workers.
+
+    Raises what `interpreter` and its function raise.
+    """
+    workers = max(1, min(default_jobs(), len(probes)))
+
+    def verdict(probe: Probe) -> Correctness:
+        inputs = adapter.inputs(probe.problem, seed)
+        launch = launch_of(probe, inputs)
+        return judge(adapter, probe.problem, inputs, launch, interpret(launch))
+
+    # Processes end before threads do, so that no thread waits for an answer that nobody wants.
+    with ThreadPoolExecutor(workers) as threads, interpreter(workers) as interpret:
+        return tuple(threads.map(verdict, probes))
 
 
 def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:

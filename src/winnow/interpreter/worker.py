@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import linecache
 import os
 import pickle
@@ -14,14 +15,19 @@ from winnow.interpreter.host_array import HostArray
 from winnow.interpreter.launch import Interpreted, Launch, Memory
 from winnow.interpreter.mended_dot import mend_dot
 
+_PR_SET_PDEATHSIG = 1
+
 
 def apart(launch: Launch) -> Interpreted:
     """`run` in a process of its own: a kernel that writes where it must not damages that one."""
     reader, writer = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         status = 1
         try:
+            os.close(reader)
+            die_with(parent)
             with os.fdopen(writer, "wb") as answer:
                 pickle.dump(run(launch), answer)
             status = 0
@@ -61,14 +67,27 @@ def function_of(source: TritonSource) -> Any:
     return namespace[source.function]
 
 
-def main() -> None:
-    """Answer the launches of standard input, all at once; what kernels print goes to standard error."""
-    launches: list[Launch] = pickle.load(sys.stdin.buffer)
-    answers = sys.stdout.buffer
-    sys.stdout = sys.stderr
+def die_with(parent: int) -> None:
+    """This process ends when the process `parent`, which started it, does."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def main(parent: int) -> None:
+    """Answer launches until standard input ends; what kernels print goes to standard error."""
+    die_with(parent)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
     mend_dot()
-    pickle.dump([apart(launch) for launch in launches], answers)
+    while True:
+        try:
+            launch: Launch = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        pickle.dump(apart(launch), answers)
+        answers.flush()
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))
