@@ -78,7 +78,7 @@ def test_right_kernels_pass_and_every_planted_fault_is_found() -> None:
     assert [(one.state, one.detail) for one in verdicts[: len(sound)]] == [("passed", "")] * len(sound)
     found = dict(zip(FAULTS, verdicts[len(sound) :], strict=True))
     assert [name for name, one in found.items() if one.state != "failed"] == []
-    assert found["queries behind the end are stored"].detail == "wrote outside o"
+    assert "beside its tensors" in found["queries behind the end are stored"].detail
     assert "is nan" in found["a query without keys is not a number"].detail
 
 

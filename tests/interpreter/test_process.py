@@ -102,3 +102,45 @@ def test_a_check_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     launch, worker = map(int, marker.read_text().split())
     assert ended(launch)
     assert ended(worker)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("tl.load(b + at)", "tl.load(b + at + 3)", "reads 3 elements beside its tensors, the first 0 bytes behind b"),
+        ("tl.load(a + at)", "tl.load(a + at - 1)", "reads 1 elements beside its tensors, the first 2 bytes before a"),
+        (
+            "tl.store(c + at,",
+            "tl.store(c + at + 9,",
+            "writes 9 elements beside its tensors, the first 0 bytes behind c",
+        ),
+        (
+            "    tl.store(",
+            "    tl.atomic_add(c + 256 + index, 1.0, mask=index < 2)\n    tl.store(",
+            "writes 2 elements beside its tensors, the first 0 bytes behind c",
+        ),
+        (
+            "    tl.store(",
+            "    tl.atomic_cas(c - 2, 0.0, 1.0)\n    tl.store(",
+            "writes 1 elements beside its tensors, the first 8 bytes before c",
+        ),
+        (
+            "    tl.store(",
+            "    tl.load(tl.where(index % 2 == 0, a + index, b + 255 + index))\n    tl.store(",
+            "reads 8 elements beside its tensors, the first 0 bytes behind b",
+        ),
+    ],
+)
+def test_an_access_beside_all_tensors_is_refused_whatever_becomes_of_it(old: str, new: str, said: str) -> None:
+    (answer,) = answers_of(product_with(old, new))
+    assert answer.error == said
+
+
+def test_what_a_mask_keeps_back_is_no_access() -> None:
+    store = "    tl.store(c + at,"
+    kept_back = (
+        "    tl.load(a + 256 + index, mask=index < 0)\n    tl.atomic_add(c + 256 + index, 1.0, mask=index < 0)\n"
+    )
+    spread = "    tl.load(tl.where(index % 2 == 0, a + index, b + index))\n"
+    (answer,) = answers_of(product_with(store, kept_back + spread + store))
+    assert answer.error == ""

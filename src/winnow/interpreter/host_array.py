@@ -16,8 +16,13 @@ class HostArray:
 
     def data_ptr(self) -> int:
         """Address of the element that the kernel's pointer is to."""
+        return self.span()[0]
+
+    def span(self) -> tuple[int, int]:
+        """Addresses of the tensor's first byte and of the first one behind it."""
         elements = self.memory.elements
-        return int(elements.ctypes.data) + self.memory.origin * elements.itemsize
+        first, fence = int(elements.ctypes.data), self.memory.fence * elements.itemsize
+        return first + fence, first + elements.nbytes - fence
 
     def untyped_storage(self) -> HostArray:
         return self

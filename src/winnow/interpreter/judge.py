@@ -32,7 +32,7 @@ def judge(
                 f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}"
             )
         if operand.output:
-            lying = laid_out(after, before.origin, operand)
+            lying = laid_out(after, before.fence, operand)
             got = bfloat16_values(lying) if before.type == "bf16" else lying
             verdict = judge_output(operand.role, got, truth[operand.role], rtol, atol)
             if verdict.state != "passed":
@@ -45,5 +45,5 @@ def _untouched(operand: Operand, before: Memory, after: NDArray[Any]) -> bool:
     """Whether all memory, but for the elements of an output, holds the bits that it held."""
     same = before.elements.view(f"u{after.itemsize}") == after.view(f"u{after.itemsize}")
     if operand.output:
-        laid_out(same, before.origin, operand)[...] = True
+        laid_out(same, before.fence, operand)[...] = True
     return bool(same.all())

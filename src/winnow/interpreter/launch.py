@@ -16,14 +16,15 @@ from winnow.families.adapter import Operand
 
 @dataclass(frozen=True)
 class Memory:
-    """A buffer as a kernel finds it: `elements` has one dim; the kernel's pointer is to element `origin`.
+    """A buffer as a kernel finds it: `elements` has one dim; `fence` of them at either end are no tensor's.
 
+    The kernel's pointer is to the first element behind the fence.
     `type` is Triton's name of the elements' type; bf16 elements are the upper halves of fp32 ones, as `uint16`.
     """
 
     type: str
     elements: NDArray[Any]
-    origin: int = 0
+    fence: int = 0
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from winnow.compilers.source import TritonSource
+from winnow.interpreter.bounds import OutOfBounds, bounded
 from winnow.interpreter.host_array import HostArray
 from winnow.interpreter.launch import Interpreted, Launch, Memory
 from winnow.interpreter.mended_dot import mend_dot
@@ -51,9 +52,13 @@ def run(launch: Launch) -> Interpreted:
         kernel = function_of(source)
         arrays = {name: HostArray(value) for name, value in launch.arguments.items() if isinstance(value, Memory)}
         numbers = {name: value for name, value in launch.arguments.items() if not isinstance(value, Memory)}
-        kernel[launch.grid](**arrays, **numbers, **dict(source.constexprs))
+        with bounded(arrays):
+            kernel[launch.grid](**arrays, **numbers, **dict(source.constexprs))
     except Exception as error:  # noqa: BLE001 - told to the caller as this launch's answer
-        return Interpreted({}, f"the interpreter raised {type(error).__name__}: {error}")
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, OutOfBounds):
+            cause = cause.__cause__
+        return Interpreted({}, str(cause or f"the interpreter raised {type(error).__name__}: {error}"))
     return Interpreted({name: array.memory.elements for name, array in arrays.items()})
 
 
