@@ -47,13 +47,13 @@ def test_a_graph_becomes_the_fields_that_kernels_take() -> None:
         "num_query_heads": 4,
         "num_kv_heads": 2,
         "seqlen_q": 35,
-        "seqlen_kv": 64,
+        "seqlen_kv": 36,
         "head_size": 64,
         "causal": 1,
         "sliding_window": 0,
         "scale": 0.125,
     }
-    visible = sum(64 - 35 + i + 1 for i in range(35))
+    visible = sum(36 - 35 + i + 1 for i in range(35))
     assert problem.flops == 4 * 4 * 64 * visible
     asked = ADAPTER.request(problem, "gfx950")
     assert asked == DenseAttentionRequest(
@@ -62,7 +62,7 @@ def test_a_graph_becomes_the_fields_that_kernels_take() -> None:
         num_query_heads=4,
         num_kv_heads=2,
         seqlen_q=35,
-        seqlen_kv=64,
+        seqlen_kv=36,
         head_size=64,
         causal=True,
     )
@@ -88,18 +88,18 @@ def test_a_causal_mask_that_hides_nothing_is_no_mask() -> None:
     [
         (
             with_options(graph(), causal_mask=True),
-            "a causal mask with 35 queries and 64 keys that does not end at the last of both",
+            "a causal mask with 35 queries and 36 keys that does not end at the last of both",
         ),
         (with_tensor("k", graph(), data_type="bfloat16"), "k is of type bfloat16, q of half; the kernels take one"),
         (with_tensor("q", graph(), data_type="float"), "q is of type float; the kernels take half and bfloat16"),
         (
-            with_tensor("v", graph(), strides=(8192, 4096, 64, 1)),
-            "v has strides [8192, 4096, 64, 1]; the kernels take batch, sequence, head, element without gaps: "
-            "[8192, 64, 128, 1]",
+            with_tensor("v", graph(), strides=(4608, 2304, 64, 1)),
+            "v has strides [4608, 2304, 64, 1]; the kernels take batch, sequence, head, element without gaps: "
+            "[4608, 64, 128, 1]",
         ),
         (
             with_tensor("v", graph(), dims=(1, 2, 32, 64), strides=(4096, 64, 128, 1)),
-            "dims do not fit together: q [1, 4, 35, 64], k [1, 2, 64, 64], v [1, 2, 32, 64], o [1, 4, 35, 64]",
+            "dims do not fit together: q [1, 4, 35, 64], k [1, 2, 36, 64], v [1, 2, 32, 64], o [1, 4, 35, 64]",
         ),
         (with_options(graph(), generate_stats=True), "generate_stats is True; the kernels do not have that"),
     ],

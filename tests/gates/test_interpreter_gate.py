@@ -22,7 +22,7 @@ def manifest(tmp_path: Path) -> Path:
 def test_right_kernels_pass_and_the_extent_is_said(manifest: Path, winnow) -> None:
     code, out, _ = winnow("check", "-m", manifest, "interpreter", "--all")
     assert code == 0
-    assert " ".join(out.split()) == "interpreter passed all 2 distinct sources of 2 kernels, 6 launches"
+    assert " ".join(out.split()) == "interpreter passed all 2 distinct sources of 2 kernels, 8 launches"
 
 
 def test_a_wrong_kernel_is_refused_by_name_with_its_probe(

@@ -58,6 +58,45 @@ FAULTS = {
         "matrix + (rows * (row_stride // 16 * 16) + columns), mask=live, other=0.0",
     ),
     "the stride of elements is ignored": ("columns", "columns * anew(column_stride, left)", "columns"),
+    "keys come from another group's head": (
+        "shared",
+        "head // (num_query_heads // num_k_heads)",
+        "head % num_k_heads",
+    ),
+    "values come from another group's head": (
+        "shared",
+        "head // (num_query_heads // num_v_heads)",
+        "head % num_v_heads",
+    ),
+    "dead columns of the head's second part are stored": (
+        "shared",
+        "live_elements(queries, queries_left, q_tail_columns, head_size_v, EXACT)",
+        "live_elements(queries, queries_left, q_tail_columns, head_size_v + 16, EXACT)",
+    ),
+    "heads start anywhere, and are read in vectors": ("shared", " & (head_stride % 8 == 0)", ""),
+    "batches start anywhere, and are read in vectors": ("shared", " & (batch_stride % 8 == 0)", ""),
+    "rows start anywhere, and are read in vectors": ("late", " & (row_stride % 8 == 0)", ""),
+    "the stride of the bias's keys is ignored from tile to tile": (
+        "shared",
+        "bias_of + start * stride_mk.to(tl.int64)",
+        "bias_of + start",
+    ),
+    "rows of the bias behind the end are read, and thrown away": (
+        "narrow",
+        "(queries < queries_left) & (keys < keys_left)",
+        "(queries < BLOCK_M) & (keys < keys_left)",
+    ),
+    "the bias of the first batch is every batch's": ("columns", "batch * stride_mb + ", ""),
+    "the bias of the first head is every head's": (
+        "shared",
+        "batch * stride_mb + head * stride_mh",
+        "batch * stride_mb",
+    ),
+    "the head's second part does not fade": (
+        "columns",
+        "output_tail *= across(fading",
+        "output_tail *= across(fading * 0 + 1",
+    ),
 }
 
 

@@ -13,11 +13,15 @@ _MANY_HEADS = 16
 
 
 def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
-    """More keys than queries with a torn last block; then, with few heads, several tiles and queries without keys."""
+    """More keys than queries with a torn last tile; then, with few heads, two tiles of queries and unseeing queries.
+
+    Under a causal mask, the first query of `torn` sees all keys of a tile but the last; the last query of the first
+    tile of `tiles` sees one key of a tile: a bound that is off by one shows.
+    """
     block_m, block_n = int(metadata["block_m"]), int(metadata["block_n"])
-    graphs = [_graph("torn", metadata, batch=1, seqlen_q=5, seqlen_kv=block_n + 7)]
+    graphs = [_graph("torn", metadata, batch=1, seqlen_q=5, seqlen_kv=block_n + 3)]
     if int(metadata["num_query_heads"]) <= _MANY_HEADS:
-        graphs.append(_graph("tiles", metadata, batch=1, seqlen_q=block_m + 3, seqlen_kv=2 * block_n))
+        graphs.append(_graph("tiles", metadata, batch=1, seqlen_q=block_m + 3, seqlen_kv=block_n + 4))
         graphs.append(_graph("late", metadata, batch=2, seqlen_q=block_n + 9, seqlen_kv=block_n - 3))
     return tuple(graphs)
 

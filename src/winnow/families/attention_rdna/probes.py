@@ -11,8 +11,9 @@ from winnow.families.attention_rdna.cells import MASKS, WIDTH_STEP
 from winnow.graphs.model import Graph, Node, Tensor
 
 _DIMS = "bhsd"
-_ROWS = 7
-"""Elements between rows of memory that belong to no tensor."""
+_SCORES = "bhqk"
+_ODD = 7
+"""A gap between rows after which no row starts at a multiple of 16 bytes."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,15 @@ class _Probe:
     heads: tuple[int, int, int]
     seqlen_q: int
     seqlen_kv: int
-    order: str
-    """Dims from the outermost to the innermost in memory."""
+    orders: tuple[str, str]
+    """Dims of Q and O, and of K and V, from the outermost to the innermost in memory."""
     gap: int
+    """Elements between innermost rows that belong to no tensor."""
     bias_dims: str
     """The dims of the scores along which the bias varies."""
+    bias_order: str = "bhqk"
+    plane_gap: int = 0
+    """Elements between the planes of the two innermost dims."""
     batch: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -36,16 +41,18 @@ _BOTTOM_RIGHT = {"diagonal_alignment": "BOTTOM_RIGHT"}
 
 
 def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
-    """Three graphs that the kernel serves, though they ask for less than it can.
+    """Four graphs that the kernel serves, though they ask for less than it can.
 
     One has narrow heads with gaps in memory, the kernel's mask and more than one tile of all; one wide values that
-    are stored column by column, no mask and several tiles of keys; one queries that see no key.
+    are stored column by column, no mask and several tiles of keys; one heads that some queries' heads share, values
+    that end inside a head's second part, and contiguous rows of which a head, or a batch, starts at no multiple of 16
+    bytes; one queries that see no key.
     """
     width, step = int(metadata["width"]), int(metadata["width_step"])
     block_m, block_n = int(metadata["block_m"]), int(metadata["block_n"])
     exact = step == width
-    narrow, least = (width, width) if exact else (width - WIDTH_STEP, WIDTH_STEP)
-    queries, keys = block_m + 3, block_m + 2 * block_n + 5
+    below, least = (width, width) if exact else (width - WIDTH_STEP, WIDTH_STEP)
+    queries, keys, few = block_m + 3, block_m + 2 * block_n + 5, min(block_m, block_n) - 3
     # The last query sees one key of a tile: a loop that ends one key early leaves that tile out.
     right = block_n + (1 - queries) % block_n
     options: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -56,11 +63,13 @@ def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
     }
     masked, late = options[MASKS[int(metadata["mask"])]]
     probes = (
-        _Probe("narrow", narrow, least, (2, 2, 1), queries, keys, "bshd", 8, "bhqk", options=masked),
-        _Probe("columns", least, width, (2, 1, 2), 5, 3 * block_n, "bhds", _ROWS, "bk", batch=2),
+        _Probe("narrow", below, least, (2, 2, 1), queries, keys, ("bshd",) * 2, 8, "bhqk", options=masked),
+        _Probe("columns", least, width, (2, 1, 2), 5, 2 * block_n, ("bhds",) * 2, _ODD, "bk", batch=2),
+        # Two batches, and heads in even numbers: of the two strides one is a multiple of 8, the other is not.
         _Probe(
-            "late", width, width, (1, 1, 1), block_m + 1, min(block_m, block_n) - 3, "sbhd", _ROWS, "hq", options=late
+            "shared", width, below, (4, 2, 2), 5, block_n + 5, ("bhsd", "hbsd"), 8, "hqk", "bhkq", plane_gap=4, batch=2
         ),
+        _Probe("late", width, width, (1, 1, 1), block_m + 1, few, ("sbhd",) * 2, _ODD, "hq", options=late),
     )
     return tuple(_graph(probe, str(metadata["dtype"]), str(metadata["bias"])) for probe in probes)
 
@@ -74,15 +83,17 @@ def _graph(probe: _Probe, dtype: str, bias: str) -> Graph:
         "v": (v_heads, probe.seqlen_kv, probe.head_size_v),
         "o": (heads, probe.seqlen_q, probe.head_size_v),
     }
-    tensors = [
-        _tensor(uid, role, (probe.batch, *shape), probe.order, probe.gap, own)
-        for uid, (role, shape) in enumerate(shapes.items(), start=1)
-    ]
+    tensors = []
+    for uid, (role, shape) in enumerate(shapes.items(), start=1):
+        dims = dict(zip(_DIMS, (probe.batch, *shape), strict=True))
+        strides = _strides(dims, probe.orders[role in "kv"], probe.gap, probe.plane_gap)
+        tensors.append(Tensor(uid, role, tuple(dims.values()), strides, own, virtual=False))
     if bias != "NONE":
-        scores = dict(zip("bhqk", (probe.batch, heads, probe.seqlen_q, probe.seqlen_kv), strict=True))
-        dims = tuple(size if dim in probe.bias_dims else 1 for dim, size in scores.items())
+        scores = dict(zip(_SCORES, (probe.batch, heads, probe.seqlen_q, probe.seqlen_kv), strict=True))
+        dims = {dim: size if dim in probe.bias_dims else 1 for dim, size in scores.items()}
+        strides = _strides(dims, probe.bias_order, _ODD)
         data_type = "float" if bias == "FLOAT" else own
-        tensors.append(_tensor(5, "attn_mask", dims, "bhsd", _ROWS, data_type))
+        tensors.append(Tensor(5, "attn_mask", tuple(dims.values()), strides, data_type, virtual=False))
     node = Node(
         name="attention",
         type="SdpaAttributes",
@@ -94,11 +105,11 @@ def _graph(probe: _Probe, dtype: str, bias: str) -> Graph:
     return Graph(probe.name, "float", own, "float", tuple(tensors), (node,))
 
 
-def _tensor(uid: int, name: str, dims: tuple[int, ...], order: str, gap: int, data_type: str) -> Tensor:
-    """A tensor whose innermost rows have `gap` elements between them."""
-    strides, span = dict.fromkeys(_DIMS, 0), 1
+def _strides(dims: Mapping[str, int], order: str, gap: int, plane_gap: int = 0) -> tuple[int, ...]:
+    """Strides of dims that lie in `order`, with gaps behind the innermost one and behind the innermost two."""
+    gaps = {order[-1]: gap, order[-2]: plane_gap}
+    strides, span = dict.fromkeys(dims, 0), 1
     for dim in reversed(order):
         strides[dim] = span
-        span *= dims[_DIMS.index(dim)]
-        span += gap if dim == order[-1] else 0
-    return Tensor(uid, name, dims, tuple(strides.values()), data_type, virtual=False)
+        span = span * dims[dim] + gaps.get(dim, 0)
+    return tuple(strides.values())
