@@ -11,7 +11,6 @@ from winnow.families.attention_rdna import ADAPTER
 from winnow.families.attention_rdna.cells import Cell
 from winnow.interpreter import Memory, interpreter, judge, run_probes
 from winnow.interpreter.probe import launch_of
-from winnow.interpreter.sample import covering
 
 BIASED = spec_of(Cell(96, 16, "band", "fp32"), **SMALL)
 
@@ -144,10 +143,3 @@ def test_a_bias_of_minus_infinity_hides_keys() -> None:
     verdict = judge(ADAPTER, probe.problem, inputs, launch, answer)
     assert (verdict.state, verdict.detail) == ("passed", "")
     assert not ADAPTER.reference(probe.problem, inputs)["o"][0].any()
-
-
-def test_a_sample_holds_every_value_of_every_field() -> None:
-    records = [{"a": a, "b": b, "c": 0} for a in (1, 2, 3) for b in (1, 2)]
-    chosen = covering(records)
-    assert chosen == (0, 3, 4)
-    assert {("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2)} <= {item for i in chosen for item in records[i].items()}

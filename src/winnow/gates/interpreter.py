@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from winnow.catalog.engine_dir import EngineDir
@@ -12,7 +12,7 @@ from winnow.engine.extension import Behaviour, behaviour
 from winnow.errors import Incomplete, InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
 from winnow.interpreter.probe import Probe, Probed, run_probes
-from winnow.interpreter.sample import covering
+from winnow.interpreter.sample import sample
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
 from winnow.wording import amount
 
@@ -28,7 +28,7 @@ class _Numbers:
 def check(engine: EngineDir, device: str | None, *, everything: bool = False) -> Verdict:
     """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
 
-    A sample is run that holds every tile configuration and every value of what makes a cell, or `everything`.
+    A sample is run that holds every tile configuration with every value of each field of a cell, or `everything`.
     """
     manifest = engine.manifest.manifest
     if manifest.kernel_source_kind != "triton":
@@ -38,8 +38,8 @@ def check(engine: EngineDir, device: str | None, *, everything: bool = False) ->
         return incomplete("interpreter", f'the family "{behaves.adapter.name}" names no probe graphs')
     kernels = expand(engine.selection)
     distinct = _distinct(engine, kernels)
-    cell = manifest.reduction.cell
-    chosen = range(len(distinct)) if everything else covering([_held(item.kernel, cell) for item in distinct])
+    metadata = [item.kernel.metadata for item in distinct]
+    chosen = range(len(distinct)) if everything else sample(metadata, manifest.reduction.cell)
     findings: list[Finding] = []
     probes: list[tuple[Kernel, Probe]] = []
     for item in (distinct[i] for i in chosen):
@@ -83,12 +83,6 @@ def _distinct(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
             key = (built.text, built.function, built.signature, built.constexprs)
             found.setdefault(key, _Numbers(kernel, built))
     return list(found.values())
-
-
-def _held(kernel: Kernel, cell: Collection[str]) -> dict[str, object]:
-    """What a sample must hold of a kernel: each field of its cell by itself, and all others together."""
-    tile = tuple((name, value) for name, value in kernel.metadata.items() if name not in cell)
-    return {"": tile, **{name: value for name, value in kernel.metadata.items() if name in cell}}
 
 
 def _probes(item: _Numbers, behaves: Behaviour, family: Probed, engine: EngineDir) -> Iterator[Probe | Finding]:
