@@ -6,10 +6,9 @@ import importlib.util
 import os
 import shutil
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from processes import ended
 
 from winnow.compilers.c import find_toolchain
 from winnow.compilers.compiler import CompileFailed
@@ -113,19 +112,6 @@ def test_a_compiler_that_hangs_is_ended_with_its_children(only_here, tmp_path):
         run_compiler(Toolchain((path,), "gcc", "fake"), "", (), 1)
     assert str(caught.value) == "the compiler took longer than 1 s"
     assert ended(int(started.read_text()))
-
-
-def ended(pid: int) -> bool:
-    """Whether the process is gone, or only waits for its parent to notice; gives it five seconds."""
-    for _ in range(500):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state in "ZX":
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_a_compiler_that_writes_nothing_has_failed(only_here):

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-
-@dataclass(frozen=True)
-class ProductSpec:
-    dtype: str
-    tile: int
-    fast: bool = False
-
-    def tile_multiple(self) -> int:
-        return self.tile * (2 if self.fast else 1)
+from pack_triton_kernels import ProductSpec
 
 
 def is_valid_spec(spec: ProductSpec) -> tuple[bool, str]:
