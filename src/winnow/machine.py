@@ -1,8 +1,9 @@
-"""How many processors and how much memory this process may use: what the machine has, less what cgroups withhold."""
+"""What this process has of its machine, and what it hands on to the processes that it starts."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from winnow.errors import InputError, Place
 from winnow.files import read_text
 
 ROOT = Path("/")
+
+
+def child_environment(**changes: str) -> dict[str, str]:
+    """The environment of a Python process (started with `-P`) that imports what this one could, and nothing else."""
+    paths = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
+    return {**os.environ, "PYTHONPATH": paths, **changes}
 
 
 def usable_processors(root: Path = ROOT) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from winnow.errors import InputError
-from winnow.machine import available_bytes, usable_processors
+from winnow.machine import available_bytes, child_environment, usable_processors
 from winnow.pack import pool
 
 KIB = 1024
@@ -106,3 +108,23 @@ def test_compile_jobs_are_fewer_where_memory_is_short(
     monkeypatch.setattr(pool, "usable_processors", lambda: 8)
     monkeypatch.setattr(pool, "available_bytes", lambda: gigabytes << 30)
     assert pool.default_jobs() == jobs
+
+
+def test_a_child_imports_what_its_parent_could_wherever_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "only_here.py").write_text("VALUE = 7")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "numpy.py").write_text("raise SystemExit('the working directory was imported from')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("library")
+    program = "import numpy, only_here, os; print(only_here.VALUE, os.environ['COLOUR'])"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path / "elsewhere",
+        env=child_environment(COLOUR="red"),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("7 red\n", "")

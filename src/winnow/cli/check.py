@@ -8,7 +8,7 @@ import typer
 
 from winnow.catalog.engine_dir import EngineDir
 from winnow.catalog.manifest import Manifest
-from winnow.cli.console import print_json
+from winnow.cli.console import Progress, print_json
 from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
 from winnow.gates import exit_code, run_gates
 from winnow.gates.verdict import Verdict
@@ -36,7 +36,13 @@ def command(
     if schema:
         print_json(Manifest.model_json_schema())
         return 0
-    verdicts = run_gates(EngineDir(manifest), gates or [], device, everything=everything, mode=mode)
+    progress = Progress("check")
+    try:
+        verdicts = run_gates(
+            EngineDir(manifest), gates or [], device, everything=everything, mode=mode, progress=progress
+        )
+    finally:
+        progress.finish()
     print(FORMS["json" if as_json else form](verdicts))
     return exit_code(verdicts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from winnow.compilers.compiler import CompileFailed, Compiler, Recipe
 from winnow.compilers.isolation import Meddling, isolated
 from winnow.errors import InputError
 from winnow.identity import sha256_hex
+from winnow.machine import child_environment
 from winnow.targets.arches import ARCHES
 
 _MEDDLING = Meddling(prefixes=("ROCKE_", "LLVM_", "AMD_COMGR_"), harmless=("ROCKE_COMGR_LIB",))
@@ -82,8 +82,8 @@ def find_rocke() -> RockeToolchain:
 
 
 def _ask_comgr() -> Any:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
-    asked = subprocess.run([sys.executable, "-P", "-c", _PROBE], env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-P", "-c", _PROBE]
+    asked = subprocess.run(command, env=child_environment(), capture_output=True, text=True)
     if asked.returncode != 0:
         said = asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"]
         raise InputError(f"rocKE cannot be asked for its comgr: {said[-1]}", cure=f"{_JUDGED}; {_COMGR}")

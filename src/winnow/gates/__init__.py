@@ -40,8 +40,22 @@ _MODAL = frozenset({"agreement"})
 """Gates that compare (`full`) or only look whether there is something to compare (`structural`)."""
 
 
+Progress = Callable[[int, int, str], None]
+"""(done, total, gate), for gates that take long."""
+
+
+def silent(done: int, total: int, gate: str) -> None:
+    """Progress that nobody watches."""
+
+
 def run_gates(
-    engine: EngineDir, names: Sequence[str], device: str | None, *, everything: bool = False, mode: str = "full"
+    engine: EngineDir,
+    names: Sequence[str],
+    device: str | None,
+    *,
+    everything: bool = False,
+    mode: str = "full",
+    progress: Progress = silent,
 ) -> list[Verdict]:
     """The verdicts of the gates that are named, or of all of them, in the order of the flow.
 
@@ -56,7 +70,8 @@ def run_gates(
             raise InputError(f'no gate is called "{name}"', cure=nearest(name, GATES))
 
     def extent_of(name: str) -> dict[str, object]:
-        return ({"everything": everything} if name in SAMPLING else {}) | ({"mode": mode} if name in _MODAL else {})
+        sampling = {"everything": everything, "progress": lambda done, total: progress(done, total, name)}
+        return (sampling if name in SAMPLING else {}) | ({"mode": mode} if name in _MODAL else {})
 
     verdicts: list[Verdict] = []
     for name in GATES:

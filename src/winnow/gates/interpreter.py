@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from winnow.catalog.engine_dir import EngineDir
@@ -25,7 +25,7 @@ class _Numbers:
     source: TritonSource
 
 
-def check(engine: EngineDir, device: str | None, *, everything: bool = False) -> Verdict:
+def check(engine: EngineDir, device: str | None, *, everything: bool, progress: Callable[[int, int], None]) -> Verdict:
     """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
 
     A sample is run that holds every tile configuration with every value of each field of a cell, or `everything`.
@@ -49,7 +49,7 @@ def check(engine: EngineDir, device: str | None, *, everything: bool = False) ->
             else:
                 probes.append((item.kernel, probe))
     try:
-        verdicts = run_probes(behaves.adapter, [probe for _, probe in probes])
+        verdicts = run_probes(behaves.adapter, [probe for _, probe in probes], progress=progress)
     except (InputError, Incomplete) as error:
         return incomplete("interpreter", str(error).replace("\n", ";"))
     for (kernel, probe), verdict in zip(probes, verdicts, strict=True):

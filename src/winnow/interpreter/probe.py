@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -47,8 +47,16 @@ class Probe:
     graph: str
 
 
-def run_probes(adapter: FamilyAdapter, probes: Sequence[Probe], seed: int = 0) -> tuple[Correctness, ...]:
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def run_probes(
+    adapter: FamilyAdapter, probes: Sequence[Probe], seed: int = 0, *, progress: Callable[[int, int], None] = _silent
+) -> tuple[Correctness, ...]:
     """The verdict on each probe, in their order, from as many processes as `winnow pack` has workers.
+
+    `progress` is told how many of how many there are, as they come.
 
     Raises what `interpreter` and its function raise.
     """
@@ -61,7 +69,11 @@ def run_probes(adapter: FamilyAdapter, probes: Sequence[Probe], seed: int = 0) -
 
     # Processes end before threads do, so that no thread waits for an answer that nobody wants.
     with ThreadPoolExecutor(workers) as threads, interpreter(workers) as interpret:
-        return tuple(threads.map(verdict, probes))
+        verdicts = []
+        for found in threads.map(verdict, probes):
+            verdicts.append(found)
+            progress(len(verdicts), len(probes))
+        return tuple(verdicts)
 
 
 def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:

@@ -18,6 +18,7 @@ from typing import IO
 
 from winnow.errors import Incomplete, InputError
 from winnow.interpreter.launch import Interpreted, Launch
+from winnow.machine import child_environment
 
 TIMEOUT_SECONDS = 600.0
 """The longest that one launch may take; most take a second."""
@@ -72,11 +73,11 @@ def _started() -> Iterator[_Process]:
     """A worker, which is gone with all that it started when the context ends."""
     with tempfile.TemporaryFile() as stderr:
         popen = subprocess.Popen(
-            [sys.executable, "-m", "winnow.interpreter.worker", str(os.getpid())],
+            [sys.executable, "-P", "-m", "winnow.interpreter.worker", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env={**os.environ, **_ENVIRONMENT},
+            env=child_environment(**_ENVIRONMENT),
             # Its own group, so that one signal ends it together with the launch that it forked.
             start_new_session=True,
         )

@@ -14,13 +14,12 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import IO, Any
 
 from winnow.compilers.code_object import CodeObject
 from winnow.errors import InputError
-from winnow.machine import available_bytes, usable_processors
+from winnow.machine import available_bytes, child_environment, usable_processors
 from winnow.pack.worker import FRAME, Failure, Job
 
 TIMEOUT_SECONDS = 600.0
@@ -170,7 +169,7 @@ def _start() -> _Process:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)},
+        env=child_environment(),
         # Its own group: an interrupt at the terminal is the pack's to handle.
         start_new_session=True,
     )
