@@ -22,7 +22,7 @@ def manifest(tmp_path: Path) -> Path:
 def test_right_kernels_pass_and_the_extent_is_said(manifest: Path, winnow) -> None:
     code, out, _ = winnow("check", "-m", manifest, "interpreter", "--all")
     assert code == 0
-    assert " ".join(out.split()) == "interpreter passed all 2 distinct sources of 2 kernels, 8 launches"
+    assert " ".join(out.split()) == "interpreter passed all 2 distinct sources of 2 kernels, 10 launches"
 
 
 def test_a_wrong_kernel_is_refused_by_name_with_its_probe(
@@ -34,11 +34,12 @@ def test_a_wrong_kernel_is_refused_by_name_with_its_probe(
     code, out, _ = winnow("check", "-m", manifest, "interpreter")
     assert code == 1
     found = [line for line in out.splitlines() if line.startswith("    ")]
-    assert len(found) == 2
+    assert len(found) == 3
     assert found[0].startswith(f"    {FIRST}: probe narrow: o[0, ")
     assert " elements beyond rtol " in found[0]
     assert "selection.yaml:" in found[0]
     assert found[1].startswith(f"    {FIRST}: probe late: o[0, ")
+    assert found[2].startswith(f"    {FIRST}: probe window: o[0, ")
 
 
 def test_a_kernel_that_its_own_probe_does_not_match_is_refused(manifest: Path, winnow) -> None:

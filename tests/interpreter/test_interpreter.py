@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from rdna_kernels import SMALL, probes_of, spec_of
 
 from winnow.families.attention_rdna import ADAPTER
@@ -39,6 +40,17 @@ FAULTS = {
         "edge |= start < first_query + BLOCK_M - 1 + band_low",
         "edge |= start + BLOCK_N < first_query + band_low",
     ),
+    "a tile at the lower edge is not masked for its last query": (
+        "window",
+        "edge |= start < first_query + BLOCK_M - 1 + band_low",
+        "edge |= start < first_query + BLOCK_M - 2 + band_low",
+    ),
+    "the first keys of the band are left out": (
+        "narrow",
+        "tl.maximum(0, first_query + band_low)",
+        "tl.maximum(0, first_query + band_low + 1)",
+    ),
+    "the last key is left out of a band": ("shared", "tl.minimum(seqlen_kv, ", "tl.minimum(seqlen_kv - 1, "),
     "the first tile of keys is skipped": ("columns", "// BLOCK_N * BLOCK_N\n", "// BLOCK_N * BLOCK_N + BLOCK_N\n"),
     "the last keys are left out": ("narrow", "seqlen_q) + band_high)", "seqlen_q) + band_high - 1)"),
     "values come from the heads of the keys": ("columns", "v_packed, batch, v_head,", "v_packed, batch, k_head,"),
@@ -118,6 +130,16 @@ def test_right_kernels_pass_and_every_planted_fault_is_found() -> None:
     assert [name for name, one in found.items() if one.state != "failed"] == []
     assert "beside its tensors" in found["queries behind the end are stored"].detail
     assert "is nan" in found["a query without keys is not a number"].detail
+
+
+@pytest.mark.parametrize("lost", [1, 4])
+def test_a_kernel_without_a_mask_that_leaves_the_last_keys_out_is_found(lost: int) -> None:
+    plain = spec_of(Cell(64, 16, "none", "none"), "fp16", **SMALL)
+    faulty = probes_of(plain, [("last_key = seqlen_kv\n", f"last_key = seqlen_kv - {lost}\n")])
+    failed = [
+        one.graph for one, verdict in zip(faulty, run_probes(ADAPTER, faulty), strict=True) if verdict.state == "failed"
+    ]
+    assert "shared" in failed
 
 
 def test_memory_around_the_elements_of_tensors_is_nan() -> None:

@@ -41,36 +41,47 @@ _BOTTOM_RIGHT = {"diagonal_alignment": "BOTTOM_RIGHT"}
 
 
 def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
-    """Four graphs that the kernel serves, though they ask for less than it can.
+    """Graphs that the kernel serves, though they ask for less than it can: four, and for a band one more.
 
     One has narrow heads with gaps in memory, the kernel's mask and more than one tile of all; one wide values that
     are stored column by column, no mask and several tiles of keys; one heads that some queries' heads share, values
-    that end inside a head's second part, and contiguous rows of which a head, or a batch, starts at no multiple of 16
-    bytes; one queries that see no key.
+    that end inside a head's second part, contiguous rows of which a head, or a batch, starts at no multiple of 16
+    bytes, and a last tile of one key; one queries that see no key. A window ends, for the last query of a tile alone,
+    behind the first key of a tile.
     """
     width, step = int(metadata["width"]), int(metadata["width_step"])
     block_m, block_n = int(metadata["block_m"]), int(metadata["block_n"])
     exact = step == width
     below, least = (width, width) if exact else (width - WIDTH_STEP, WIDTH_STEP)
-    queries, keys, few = block_m + 3, block_m + 2 * block_n + 5, min(block_m, block_n) - 3
+    # As many tiles of queries as the first query of the last one is away from the first tile of keys' last key.
+    whole = -(-(block_n - 1) // block_m) * block_m
+    queries, few = whole + 3, min(block_m, block_n) - 3
+    # That query sees one key of the first tile: a loop that begins one key late leaves that tile out.
+    left = whole + 1 - block_n
     # The last query sees one key of a tile: a loop that ends one key early leaves that tile out.
-    right = block_n + (1 - queries) % block_n
+    right = 2 * block_n + (1 - queries) % block_n
+    keys = queries + right + 4
     options: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "none": ({}, {}),
         "causal": ({"right_bound": right}, {"causal_mask_bottom_right": True}),
         # So wide a band has tiles at its upper edge alone, tiles at its lower one alone, and tiles at none.
-        "band": ({"left_bound": block_m, "right_bound": right}, {"left_bound": 4, "right_bound": 0, **_BOTTOM_RIGHT}),
+        "band": ({"left_bound": left, "right_bound": right}, {"left_bound": 4, "right_bound": 0, **_BOTTOM_RIGHT}),
     }
     masked, late = options[MASKS[int(metadata["mask"])]]
-    probes = (
+    probes = [
         _Probe("narrow", below, least, (2, 2, 1), queries, keys, ("bshd",) * 2, 8, "bhqk", options=masked),
         _Probe("columns", least, width, (2, 1, 2), 5, 2 * block_n, ("bhds",) * 2, _ODD, "bk", batch=2),
         # Two batches, and heads in even numbers: of the two strides one is a multiple of 8, the other is not.
         _Probe(
-            "shared", width, below, (4, 2, 2), 5, block_n + 5, ("bhsd", "hbsd"), 8, "hqk", "bhkq", plane_gap=4, batch=2
+            "shared", width, below, (4, 2, 2), 5, block_n + 1, ("bhsd", "hbsd"), 8, "hqk", "bhkq", plane_gap=4, batch=2
         ),
         _Probe("late", width, width, (1, 1, 1), block_m + 1, few, ("sbhd",) * 2, _ODD, "hq", options=late),
-    )
+    ]
+    if MASKS[int(metadata["mask"])] == "band":
+        window = {"left_bound": block_m - 2, "right_bound": block_n}
+        probes.append(
+            _Probe("window", least, least, (1, 1, 1), block_m, 2 * block_n, ("bhsd",) * 2, 0, "q", options=window)
+        )
     return tuple(_graph(probe, str(metadata["dtype"]), str(metadata["bias"])) for probe in probes)
 
 
