@@ -176,10 +176,35 @@ def test_a_rocke_of_another_shape_is_told(rocke: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("print('loading'); " + "import atexit; atexit.register(print, 'done')", None),
+        ("import os; os._exit(0)", "exit code 0"),
+        ("import time; time.sleep(60)", "no answer in 2 s"),
+    ],
+)
+def test_a_comgr_that_prints_ends_or_hangs(
+    rocke: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str | None
+) -> None:
+    module = tmp_path / "installed" / "rocke" / "runtime" / "comgr.py"
+    module.write_text(f"{text}\n{module.read_text()}")
+    if said is None:
+        assert pack_arch(kernels(16), "gfx950", tmp_path / "out", allowed=ALLOWED, jobs=1).built == 1
+        return
+    monkeypatch.setattr("winnow.compilers.rocke._ASKED_SECONDS", 2.0)
+    assert f"rocKE cannot be asked for its comgr: {said}" in refused(tmp_path, kernels(32))
+
+
+def test_a_rocke_that_raises_when_it_is_imported(rocke: Path, tmp_path: Path) -> None:
+    (tmp_path / "installed" / "rocke" / "__init__.py").write_text("raise RuntimeError('no arch_specs.json')")
+    assert "which cannot be imported: no arch_specs.json\n" in refused(tmp_path, kernels(32))
+
+
 def test_without_rocke_everything_before_it_is_judged(tmp_path: Path) -> None:
     assert "seven is odd" in refused(tmp_path, kernels(7), Refused)
     assert refused(tmp_path, kernels(32)) == (
-        "kernels of kind rocke are compiled by rocKE, which is not installed: No module named 'rocke'\n"
+        "kernels of kind rocke are compiled by rocKE, which cannot be imported: No module named 'rocke'\n"
         "  cure: every check before compiling has passed here; install ROCm's Python package rocke, or pack them with "
         "hkp_pack"
     )

@@ -177,6 +177,7 @@ def lane(patch: pytest.MonkeyPatch, name: str) -> None:
 @pytest.mark.parametrize("name", ["partial", "arrays", "machines"])
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, 2**32))
+@example(6590)  # a divisor whose column is cleared where the rule already holds
 def test_every_way_gives_the_plain_filter(name: str, seed: int) -> None:
     draw = RandomRules(seed, whole=seed % 3 > 0, large=seed % 3 > 1)
     params = {knob: draw.column()[:4] for knob in NAMES}
@@ -399,6 +400,32 @@ def test_beyond_the_budget_samples_and_lists_stay_right() -> None:
     assert all(exact.contains(point) for point in cheap.sample(100, seed=2))
     assert set(cheap.tuples()) == set(exact.tuples())
     assert cheap.contains(exact.point(7))
+
+
+def guarded_space(budget: int, *, guarded: bool) -> TuningSpace:
+    """A rule that divides by b, and a wide one, which is left out beyond the budget, that refuses every b of 0."""
+
+    @rule("wide")
+    def wide(a: int, b: int, c: int, d: int) -> bool:
+        return (b != 0 or not guarded) and (a * 7919 + b * 104_729 + c * 1299 + d * 31) % 10 in (3, 4, 5, 9)
+
+    @rule("divides")
+    def divides(a: int, b: int) -> bool:
+        return a % b != 1
+
+    axes = tuple(choices(name, range(24)) for name in "abcd")
+    return TuningSpace(axes, (wide, divides), budget=budget)
+
+
+def test_what_a_rule_left_out_refuses_may_raise_in_another() -> None:
+    exact, cheap = (guarded_space(budget, guarded=True) for budget in (1 << 25, 1 << 12))
+    size = cheap.size()
+    assert not size.exact
+    assert size.low <= exact.count() <= size.high
+    assert set(cheap.tuples()) == set(exact.tuples())
+    raising = guarded_space(1 << 12, guarded=False)
+    with pytest.raises(InputError, match=r'rule "divides" .*cannot be evaluated at a=\d+, b=0: ZeroDivisionError'):
+        list(raising.tuples())
 
 
 def test_a_sampler_that_finds_nothing_gives_up() -> None:

@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -26,12 +27,16 @@ _BACKEND = "python"
 _JUDGED = "every check before compiling has passed here"
 _COMGR = "install ROCm's comgr, or name its library in ROCKE_COMGR_LIB"
 
-# comgr is native code: it is asked in a process of its own.
+_ASKED_SECONDS = 120.0
+
+# comgr is native code: it is asked in a process of its own, which writes its answer to a file, for comgr may print.
 _PROBE = """
-import json
+import json, sys
 from rocke.runtime.comgr import loaded_compiler_info
 info = loaded_compiler_info()
-print(json.dumps(None if info is None else [info.llvm_version, info.comgr_path or info.requested_comgr]))
+answer = None if info is None else [info.llvm_version, info.comgr_path or info.requested_comgr]
+with open(sys.argv[1], "w") as file:
+    json.dump(answer, file)
 """
 
 
@@ -64,9 +69,10 @@ def find_rocke() -> RockeToolchain:
     """Raises InputError: rocKE is not installed, or finds no comgr that says which LLVM it is."""
     try:
         import rocke
-    except ImportError as error:
+    except Exception as error:
+        # Whatever its modules raise: it is somebody's package.
         raise InputError(
-            f"kernels of kind rocke are compiled by rocKE, which is not installed: {error}",
+            f"kernels of kind rocke are compiled by rocKE, which cannot be imported: {error}",
             cure=f"{_JUDGED}; install ROCm's Python package rocke, or pack them with hkp_pack",
         ) from error
     answer = _ask_comgr()
@@ -82,12 +88,21 @@ def find_rocke() -> RockeToolchain:
 
 
 def _ask_comgr() -> Any:
-    command = [sys.executable, "-P", "-c", _PROBE]
-    asked = subprocess.run(command, env=child_environment(), capture_output=True, text=True)
-    if asked.returncode != 0:
-        said = asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"]
-        raise InputError(f"rocKE cannot be asked for its comgr: {said[-1]}", cure=f"{_JUDGED}; {_COMGR}")
-    return json.loads(asked.stdout.splitlines()[-1])
+    """The version of LLVM and the library of the comgr that rocKE loads; None where it finds none."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-P", "-c", _PROBE, str(answer)]
+        try:
+            asked = subprocess.run(
+                command, env=child_environment(), capture_output=True, text=True, timeout=_ASKED_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            problem = f"no answer in {_ASKED_SECONDS:g} s"
+        else:
+            if asked.returncode == 0 and answer.is_file():
+                return json.loads(answer.read_text())
+            problem = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
+    raise InputError(f"rocKE cannot be asked for its comgr: {problem}", cure=f"{_JUDGED}; {_COMGR}")
 
 
 def _version() -> str:

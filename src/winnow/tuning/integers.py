@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,8 +59,20 @@ class Arithmetic:
         self.most = (self.most or 0) - taken[0].size
         if self.most < 0:
             raise OverBudget
-        one_by_one: Any = np.frompyfunc(compiled(tree, names, ()), len(names), 1)
+        one_by_one: Any = np.frompyfunc(_unraising(compiled(tree, names, ())), len(names), 1)
         return fitted(one_by_one(*[values.astype(object) for values in taken]))
+
+
+def _unraising(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The call with 0 where it raises: in rows that are settled, whose columns were cleared, as 64 bits wrap there."""
+
+    def answer(*values: Any) -> Any:
+        try:
+            return call(*values)
+        except ArithmeticError:
+            return 0
+
+    return answer
 
 
 def _batch(values: Array) -> Batch:

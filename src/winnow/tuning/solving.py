@@ -73,28 +73,43 @@ class _Problem:
             InputError: a rule raises at a point that no other rule refuses.
             OverBudget: it has too many edges, or asks for too many calls.
         """
+        diagram, raising = self._settled()
+        for part, reached in raising:
+            self._report(part.bound, unrank(reached, 0))
+        return diagram
+
+    def _settled(self) -> tuple[Diagram, list[tuple[Learnt, Diagram]]]:
+        """The diagram of all parts, and of each part that raises where no other refuses, the points where it does."""
         diagram, raising = self._grown([_UNREFUSED] * len(self.parts))
         if not raising:
-            return diagram
+            return diagram, []
+        found: list[tuple[Learnt, Diagram]] = []
         for i in raising:
             views = [_UNREFUSED] * len(self.parts)
             views[i] = _RAISING
             reached, _ = self._grown(views)
             if reached.total:
-                self._report(self.parts[i].bound, unrank(reached, 0))
-        return self._grown([_ANSWERS] * len(self.parts))[0]
+                found.append((self.parts[i], reached))
+        return self._grown([_ANSWERS] * len(self.parts))[0], found
 
     def relaxed(self) -> Solved:
-        """The diagram without the widest rules: one, two, four of them and so on, until it is small."""
+        """The diagram without the widest rules: one, two, four of them and so on, until it is small.
+
+        A rule that raises where only those may refuse is left out as well, behind them: each point asks it then.
+        """
         by_width = sorted(self.parts, key=lambda part: (part.relation is None, self._cells(part)))
         budget = _RELAXED_DIAGRAM + 4 * sum(map(len, self.kept))
         leave = 1
         while True:
             kept, left_out = by_width[:-leave], by_width[-leave:]
-            parts = [part for part in self.parts if part in kept]
             try:
-                diagram = replace(self, parts=parts, budget=budget).diagram()
-                return Solved(diagram, tuple(part.bound for part in left_out))
+                while True:
+                    parts = [part for part in self.parts if part in kept]
+                    diagram, raising = replace(self, parts=parts, budget=budget)._settled()
+                    if not raising:
+                        return Solved(diagram, tuple(part.bound for part in left_out))
+                    unsure = [part for part, _ in raising]
+                    kept, left_out = [part for part in kept if part not in unsure], [*left_out, *unsure]
             except OverBudget:
                 leave *= 2
 
