@@ -44,8 +44,8 @@ with open(sys.argv[1], "w") as file:
 class RockeSource:
     """A kernel that a rocKE builder makes: the builder runs again in the worker that compiles it.
 
-    `symbol` is the name that the kernel had when it was built here; `package` is the digest of the Python text of the
-    builder's whole top-level package, which may change what it builds.
+    `symbol` is the name that the kernel had when it was built here; `package` is the digest of the builder's whole
+    top-level package, any file of which may change what it builds.
     """
 
     symbol: str
@@ -127,13 +127,14 @@ def adopt(built: Any, recipe: Recipe) -> RockeSource:
 
 @lru_cache
 def _package_digest(name: str) -> str:
-    """Digest of the text of every Python file of a package, or of the one file of a module."""
+    """Digest of every file of a package, data such as rocKE's facts of architectures included; or of a module's one."""
     module = importlib.import_module(name)
     roots = [Path(entry) for entry in getattr(module, "__path__", ())]
-    found = {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
+    found = [(path.relative_to(root).as_posix(), path) for root in roots for path in root.rglob("*") if path.is_file()]
     if not roots and module.__file__ is not None:
-        found = {Path(module.__file__).name: Path(module.__file__)}
-    return sha256_hex(repr([(file, sha256_hex(path.read_bytes())) for file, path in sorted(found.items())]))
+        found = [(Path(module.__file__).name, Path(module.__file__))]
+    kept = sorted((file, sha256_hex(path.read_bytes())) for file, path in found if path.suffix != ".pyc")
+    return sha256_hex(repr(kept))
 
 
 def _compile(source: RockeSource, target: str, toolchain: RockeToolchain) -> CodeObject:
