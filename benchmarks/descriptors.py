@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from winnow.catalog.expand import expand
-from winnow.catalog.generate import generate
-from winnow.catalog.selection import parse_selection
+from winnow.descriptors.generate import generate
 from winnow.identity import sha256_hex
+from winnow.selection.document import parse_selection
+from winnow.selection.expand import expand
 
 DENSE = Path(__file__).parent.parent / "tests" / "data" / "hipdnn" / "gfx950_attention_dense.yaml"
 SIZES = (840, 10_000, 100_000)

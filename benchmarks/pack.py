@@ -25,11 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.catalog.generate import generate
 from winnow.compilers.source import TritonSource
 from winnow.compilers.triton import COMPILER, find_triton
+from winnow.descriptors.generate import generate
+from winnow.engine_dir import EngineDir
 from winnow.engines import copy_engine
 from winnow.families.algorithm import Algorithm, TunedSpec
 from winnow.families.attention_dense import DenseAttentionRequest
@@ -44,6 +43,7 @@ from winnow.identity import sha256_hex
 from winnow.pack.cache import ObjectCache
 from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arch
+from winnow.selection.expand import expand
 from winnow.tuning import Rule
 
 ARCH = "gfx950"

@@ -14,8 +14,8 @@ import subprocess
 import sys
 import time
 
-from winnow.catalog.expand import expand
-from winnow.catalog.selection import parse_selection
+from winnow.selection.document import parse_selection
+from winnow.selection.expand import expand
 
 ARMS = 100
 

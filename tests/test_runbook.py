@@ -11,9 +11,9 @@ import pytest
 from ruamel.yaml import YAML
 from small_engine import GRAPHS, manifest_text
 
-from winnow.catalog.manifest import load_manifest
 from winnow.cli.app import COMMANDS
 from winnow.gates import GATES
+from winnow.settings.manifest import load_manifest
 from winnow.targets.cpu import host_level
 
 DOCS = Path(__file__).parents[1] / "docs"

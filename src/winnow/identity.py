@@ -52,3 +52,8 @@ def fnv1a_64(text: str) -> int:
     for byte in text.encode():
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return value
+
+
+def record_digest(value: object) -> str:
+    """SHA-256 over compact JSON with sorted keys: the digest of every record here and in the sidecar."""
+    return sha256_hex(canonical_json(value, ensure_ascii=False))

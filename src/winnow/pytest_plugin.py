@@ -80,7 +80,7 @@ class GateTest(pytest.Item):
     """One gate of one engine."""
 
     def runtest(self) -> None:
-        from winnow.catalog.engine_dir import EngineDir
+        from winnow.engine_dir import EngineDir
         from winnow.errors import WinnowError
         from winnow.gates import run_gates
         from winnow.report.verdicts import text

@@ -11,7 +11,7 @@ from engine_files import POLICY_MANIFEST, foreign_engine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.catalog.diff import Item, difference
+from winnow.descriptors.diff import Item, difference
 
 
 @pytest.fixture

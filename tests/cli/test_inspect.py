@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from planted_descriptors import pack, to_own_file
 
-from winnow.pack.kpack import KpackEntry, KpackReader, write_kpack
-from winnow.pack.marker import MARKER, marker_text
+from winnow.archive.kpack import KpackEntry, KpackReader, write_kpack
+from winnow.archive.marker import MARKER, marker_text
 
 DATA = Path(__file__).parent.parent / "data" / "hipdnn"
 

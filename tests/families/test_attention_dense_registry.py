@@ -9,10 +9,6 @@ from typing import Any
 
 import pytest
 
-from winnow.catalog.enumerate import enumerate_variants
-from winnow.catalog.expand import expand
-from winnow.catalog.manifest import load_manifest
-from winnow.catalog.selection import load_selection
 from winnow.compilers.triton import compile_triton, find_triton
 from winnow.families.attention_dense import REGISTRY, DenseAttentionRequest
 from winnow.families.attention_dense.estimates import padded_lds_bytes
@@ -20,6 +16,10 @@ from winnow.families.attention_dense.forward import build_attention_dense, suppo
 from winnow.families.attention_dense.space import ALGORITHM, ARCHES
 from winnow.families.attention_dense.spec import AttentionDenseSpec
 from winnow.pack.resources import resource_problem
+from winnow.selection.document import load_selection
+from winnow.selection.enumerate import enumerate_variants
+from winnow.selection.expand import expand
+from winnow.settings.manifest import load_manifest
 from winnow.tuning.testing import assert_tuning_contract
 
 ENGINE = Path(str(resources.files("winnow"))) / "engines" / "attention_gfx950"

@@ -11,10 +11,10 @@ from family_kernels import LEVELS, Bench, contiguous, runnable, sdpa_graph
 
 from winnow.compilers.c import compile_c
 from winnow.compilers.source import CSource, Parameter
-from winnow.engine.execution import Execution
 from winnow.families.attention import ADAPTER, REGISTRY, AttentionRequest
 from winnow.families.cpu import kernel_text
 from winnow.graphs.model import Graph
+from winnow.runtime.execution import Execution
 
 ARCHES = LEVELS  # the generic target is compiled as the first of them
 PREFILL = REGISTRY.get("attention_cpu_prefill")

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from winnow.catalog.enumerate import Variant, enumerate_variants
-from winnow.catalog.manifest import LoadedManifest, load_manifest
-from winnow.engine.extension import Launcher, Matcher, launcher_of
 from winnow.families import attention, gemm
 from winnow.families.algorithm import TunedSpec
 from winnow.families.attention.spec import DecodeSpec, PrefillSpec
 from winnow.families.gemm.spec import BlockedSpec, SkinnySpec
 from winnow.graphs.reader import read_corpus
+from winnow.runtime.launcher import Launcher, launcher_of
+from winnow.runtime.matching import Matcher
+from winnow.selection.enumerate import Variant, enumerate_variants
+from winnow.settings.manifest import LoadedManifest, load_manifest
 
 SPECS: dict[str, type[TunedSpec]] = {s.ALGORITHM: s for s in (BlockedSpec, SkinnySpec, PrefillSpec, DecodeSpec)}
 

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rdna_kernels import rdna_graph
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import Kernel, expand
-from winnow.engine.extension import Behaviour, behaviour
+from winnow.engine_dir import EngineDir
 from winnow.families.adapter import Declined, Problem
 from winnow.families.attention_rdna import ADAPTER
 from winnow.families.attention_rdna.cells import BIASES, CELLS, MASKS, Cell, closest_cell
+from winnow.runtime.behaviour import Behaviour, behaviour
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
 
 ENGINES = Path(str(files("winnow.engines")))
 COUNTS = {"attention_gfx11": 64, "attention_gfx12": 56}

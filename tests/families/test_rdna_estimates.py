@@ -11,14 +11,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rdna_kernels import rdna_request, spec_of
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
 from winnow.compilers.triton import compile_triton, find_triton
+from winnow.engine_dir import EngineDir
 from winnow.families.attention_rdna.cells import CELLS, Cell
 from winnow.families.attention_rdna.estimates import registers_needed, registers_to_spill, warp_grid
 from winnow.families.attention_rdna.forward import build_attention_rdna, supports_attention_rdna
 from winnow.families.attention_rdna.space import ALGORITHM, ARCHES, registers_fit, target_facts
 from winnow.families.attention_rdna.spec import RdnaAttentionSpec
+from winnow.selection.expand import expand
 
 ENGINES = Path(str(files("winnow.engines")))
 WORST = RdnaAttentionSpec("fp16", 256, 16, "band", "none", 16, 64, 0, 2, 1, 2)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 from rdna_kernels import rdna_request, spec_of
+from winnow.steps.enumerate import selection_of
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import enumerate_variants
-from winnow.cli.enumerate import selection_of
+from winnow.engine_dir import EngineDir
 from winnow.families.attention_rdna import REGISTRY
 from winnow.families.attention_rdna.abi import MAX_STRIDE, absent, signature
 from winnow.families.attention_rdna.cells import CELLS, Cell
 from winnow.families.attention_rdna.forward import CANDIDATE, build_attention_rdna, supports_attention_rdna
 from winnow.families.attention_rdna.space import ARCHES
 from winnow.registry import PinRefused
+from winnow.selection.enumerate import enumerate_variants
 from winnow.tuning.testing import assert_tuning_contract
 
 ENGINES = Path(str(files("winnow.engines")))

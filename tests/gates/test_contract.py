@@ -81,7 +81,7 @@ def test_a_field_that_the_binary_fixes_and_nothing_compares_is_refused(small_eng
 
 def test_a_packed_kernel_that_was_changed_after_packing_is_named(small_engine: Path, winnow):
     """The digests of a shard are rewritten by whoever changes it; what was compiled is on record."""
-    from winnow.pack.marker import MARKER
+    from winnow.archive.marker import MARKER
 
     shard = next((small_engine / "build" / "archive").iterdir())
     path = next(shard.rglob("*blocked*.kdp.json"))

@@ -52,7 +52,7 @@ def test_a_kernel_that_its_own_probe_does_not_match_is_refused(manifest: Path, w
 
 
 def test_a_family_without_probes_is_no_pass(manifest: Path, winnow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("winnow.engine.extension.find_family", lambda name, place=None: GEMM)
+    monkeypatch.setattr("winnow.runtime.behaviour.find_family", lambda name, place=None: GEMM)
     code, out, _ = winnow("check", "-m", manifest, "interpreter")
     assert code == 3
     assert 'incomplete  the family "gemm" names no probe graphs' in out

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from winnow.steps.generate import write_catalog
 
-from winnow.catalog.author import author
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.catalog.selection import load_selection
-from winnow.cli.generate import write_catalog
+from winnow.engine_dir import EngineDir
+from winnow.selection.author import author
+from winnow.selection.document import load_selection
+from winnow.selection.expand import expand
 
 
 @pytest.fixture

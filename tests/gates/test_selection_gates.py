@@ -43,7 +43,7 @@ def test_the_families_words_are_what_their_problems_say():
     """The vocabulary is only worth something if problems really carry those words and no others."""
     from importlib.resources import files
 
-    from winnow.engine.extension import find_family
+    from winnow.families.find import find_family
     from winnow.graphs.reader import read_corpus
 
     for engine, family in (("gemm_cpu", "gemm"), ("attention_cpu", "attention")):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
+from winnow.engine_dir import EngineDir
 from winnow.interpreter.sample import FEW, covering, sample
+from winnow.selection.expand import expand
 
 RECORDS = st.lists(st.fixed_dictionaries({name: st.integers(0, 3) for name in "abcd"}), max_size=40)
 

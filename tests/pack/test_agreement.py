@@ -8,7 +8,7 @@ from typing import Any
 import pack_samples as samples
 import pytest
 
-from winnow.catalog.descriptors import Ukd
+from winnow.descriptors.documents import Ukd
 from winnow.errors import InputError, Place, Refused
 from winnow.pack.agreement import Observed, check_agreement, claim_of, observe
 from winnow.pack.hydrate import Authored, Hydrated, hydrate

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pack_samples import SAMPLE_COMPILER, SampleSource, SampleToolchain, compile_sample
 
+from winnow.compilers.find import Language
 from winnow.compilers.source import CSource, Parameter
 from winnow.errors import InputError
 from winnow.pack.cache import ObjectCache, object_key
-from winnow.pack.languages import Language
 
 IDENTITY = {"language": "c", "toolchain": "gcc 12"}
 SOURCE = CSource("k", "int x;", (Parameter("a", "ptr"),), (("TILE", 4),), ("-funroll-loops",))

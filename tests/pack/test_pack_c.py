@@ -8,13 +8,13 @@ import numpy as np
 import pack_samples as samples
 import pytest
 
-from winnow.catalog.tree import Catalog
+from winnow.archive.verify import open_shard
 from winnow.compilers.c import COMPILER
+from winnow.descriptors.tree import Catalog
 from winnow.devices.cpu import CpuDevice
 from winnow.errors import InputError
 from winnow.pack.cache import ObjectCache
 from winnow.pack.shard import pack_arch
-from winnow.pack.verify import open_shard
 from winnow.targets.cpu import host_level
 from winnow.targets.tiers import Tier
 

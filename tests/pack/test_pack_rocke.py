@@ -10,12 +10,12 @@ from pathlib import Path
 import pack_samples as samples
 import pytest
 
-from winnow.catalog.tree import Catalog
+from winnow.archive.verify import open_shard
 from winnow.compilers.rocke import _package_digest
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Refused
 from winnow.pack.cache import ObjectCache
 from winnow.pack.shard import pack_arch
-from winnow.pack.verify import open_shard
 
 pytestmark = pytest.mark.slow
 

@@ -12,17 +12,17 @@ import pack_samples as samples
 import pytest
 from triton_samples import product
 
-from winnow.catalog.tree import Catalog
+from winnow.archive.verify import open_shard
+from winnow.compilers.find import Language
 from winnow.compilers.triton import COMPILER, find_triton
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused
 from winnow.families.attention_dense import DenseAttentionRequest
 from winnow.families.attention_dense.forward import source_of
 from winnow.families.attention_dense.space import ALGORITHM
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Request, compile_all
-from winnow.pack.languages import Language
 from winnow.pack.shard import pack_arch, silent
-from winnow.pack.verify import open_shard
 
 ALLOWED = frozenset({"pack_triton_kernels"})
 SOURCE = {"kind": "triton", "source": "pack_triton_kernels.py", "builder": "build_product"}

@@ -15,16 +15,16 @@ import pack_samples as samples
 import pytest
 from pack_samples import ALLOWED, COMPILERS, kernel
 
-from winnow.catalog.descriptors import Uhd, UhdTable
-from winnow.catalog.tree import Catalog, read_catalog
+from winnow.archive.kpack import KpackReader
+from winnow.archive.verify import open_shard
+from winnow.descriptors.documents import Uhd, UhdTable
+from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Refused
 from winnow.files import write_atomic
 from winnow.pack import shard as shard_module
 from winnow.pack.cache import ObjectCache
-from winnow.pack.kpack import KpackReader
 from winnow.pack.shard import ShardReport, pack_arch, pack_arches
 from winnow.pack.survivors import Shadowed
-from winnow.pack.verify import open_shard
 from winnow.targets.tiers import Tier
 
 V3, V4, GENERIC = "x86-64-v3", "x86-64-v4", "x86-64-generic"

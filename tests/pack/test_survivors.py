@@ -6,8 +6,8 @@ import pack_samples as samples
 import pytest
 
 from winnow.errors import InputError, Refused
-from winnow.pack.survivors import Shadowed, admitted_target, survivors
-from winnow.targets.tiers import Tier
+from winnow.pack.survivors import Shadowed, survivors
+from winnow.targets.tiers import Tier, admitted_target
 
 
 @pytest.mark.parametrize(

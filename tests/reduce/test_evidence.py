@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from planted import QUICK, PlantedDevice, engine, graph, kernel
 
-from winnow.catalog.manifest import Comparison, Noise, Performance, Reduction
 from winnow.errors import Incomplete
-from winnow.reduce.evidence import load_evidence
 from winnow.reduce.result import reduce_evidence
+from winnow.settings.matching import Comparison
+from winnow.settings.reduction import Noise, Performance, Reduction
 from winnow.sweep.database import reading
+from winnow.sweep.evidence import load_evidence
 from winnow.sweep.session import run_sweep
 
 ENGINE = engine(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from evidences import evidence
 
-from winnow.catalog.manifest import Noise
+from winnow.evidence.rounds import choosing, paced, scoring, settled
 from winnow.reduce.noise import aa_spread, graph_noise
-from winnow.reduce.rounds import choosing, paced, scoring, settled
+from winnow.settings.reduction import Noise
 
 
 def test_even_rounds_choose_and_odd_ones_score():

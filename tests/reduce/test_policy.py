@@ -9,11 +9,11 @@ from evidences import MATCH, evidence, metadata, reduction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.catalog.manifest import Performance
-from winnow.engine.extension import Matcher
 from winnow.errors import InputError, Refused
 from winnow.reduce.policy import admission, must_keep
 from winnow.reduce.result import reduce_evidence
+from winnow.runtime.matching import Matcher
+from winnow.settings.reduction import Performance
 from winnow.targets.tiers import Tier
 
 MATCHER = Matcher(tuple((field, rule.operator, rule.against(field)) for field, rule in MATCH.items()))

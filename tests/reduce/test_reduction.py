@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.errors import InputError, Refused
+from winnow.evidence.rounds import choosing, scoring, settled
 from winnow.reduce.knob_rules import matches
 from winnow.reduce.noise import graph_noise
 from winnow.reduce.result import reduce_evidence
-from winnow.reduce.rounds import choosing, scoring, settled
 from winnow.reduce.score import score
 
 

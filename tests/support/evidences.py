@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from winnow.catalog.manifest import Comparison, Noise, Performance, Reduction, ReductionBudget
-from winnow.reduce.evidence import Evidence, MeasuredGraph, MeasuredKernel
-from winnow.sweep.ledger import Ledger, Outcome
+from winnow.evidence.evidence import Evidence, MeasuredGraph, MeasuredKernel
+from winnow.evidence.ledger import Ledger, Outcome
+from winnow.settings.matching import Comparison
+from winnow.settings.reduction import Noise, Performance, Reduction, ReductionBudget
 from winnow.targets.tiers import Tier
 
 MATCH = {

@@ -10,10 +10,10 @@ from winnow.compilers.c import compile_c
 from winnow.compilers.toolchain import Toolchain
 from winnow.devices.cpu import CpuDevice
 from winnow.devices.device import Module
-from winnow.engine.correctness import Correctness
-from winnow.engine.execution import Execution
 from winnow.families.adapter import FamilyAdapter
 from winnow.graphs.model import Graph, Node, Tensor
+from winnow.runtime.correctness import Correctness
+from winnow.runtime.execution import Execution
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 

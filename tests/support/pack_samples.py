@@ -12,12 +12,13 @@ from typing import Any
 
 import msgpack
 
-from winnow.catalog.descriptors import Kdp, Kmd, KmdField, NativeSymbol, Udd, Ued, Uhd, UhdNative, Ukd, Umd
-from winnow.catalog.tree import Catalog
 from winnow.compilers.code_object import Argument, CodeObject
 from winnow.compilers.compiler import CompileFailed, Compiler
+from winnow.descriptors.documents import Kdp, Kmd, NativeSymbol, Udd, Ued, Uhd, UhdNative, Ukd, Umd
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError
 from winnow.identity import descriptor_id
+from winnow.settings.fields import KmdField
 
 ALLOWED = frozenset({"pack_samples"})
 

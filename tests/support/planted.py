@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from winnow.catalog.manifest import Sweep
 from winnow.compilers.code_object import Argument
 from winnow.devices.device import DeviceFault, Grid
-from winnow.engine.extension import Behaviour, Launcher, Matcher
-from winnow.engine.load import Engine, PackedKernel
 from winnow.families.adapter import Declined, Field, Operand, Problem
 from winnow.graphs.model import Graph, Node, Tensor
 from winnow.identity import sha256_hex
+from winnow.runtime.behaviour import Behaviour
+from winnow.runtime.launcher import Launcher
+from winnow.runtime.load import Engine, PackedKernel
+from winnow.runtime.matching import Matcher
+from winnow.settings.sweep import Sweep
 from winnow.targets.tiers import Tier
 from winnow.tuning.expression import parse
 

@@ -6,9 +6,10 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import enumerate_variants
-from winnow.cli.enumerate import selection_of
+from winnow.steps.enumerate import selection_of
+
+from winnow.engine_dir import EngineDir
+from winnow.selection.enumerate import enumerate_variants
 
 CELLS = """\
   cells:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from winnow.catalog.expand import expand
-from winnow.catalog.selection import load_selection
+from winnow.selection.document import load_selection
+from winnow.selection.expand import expand
 from winnow.targets.cpu import host_level
 
 FAULTS = {

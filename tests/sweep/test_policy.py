@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from winnow.catalog.manifest import Sweep
+from winnow.settings.sweep import Sweep
 from winnow.sweep.policy import policy_of
 
 

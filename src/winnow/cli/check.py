@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.manifest import Manifest
 from winnow.cli.console import Progress, print_json
 from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
+from winnow.engine_dir import EngineDir
 from winnow.gates import exit_code, run_gates
 from winnow.gates.verdict import Verdict
 from winnow.report.verdicts import FORMS
+from winnow.settings.manifest import Manifest
 
 
 def command(

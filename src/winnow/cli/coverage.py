@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.engine.coverage import OUTCOMES, Covered, asked_graphs, asked_shapes, counts, cover, vacuous
+from winnow.coverage.asked import asked_graphs, asked_shapes
+from winnow.coverage.cover import OUTCOMES, Covered, counts, cover, vacuous
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.gates.coverage import problems_of
 from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
+from winnow.selection.expand import expand
 
 
 def command(

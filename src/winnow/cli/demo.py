@@ -9,19 +9,12 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import enumerate_variants
-from winnow.catalog.plan import plan_space
-from winnow.catalog.tree import read_catalog
 from winnow.cli.check import print_verdicts
 from winnow.cli.console import print_json, table
-from winnow.cli.enumerate import selection_of
-from winnow.cli.generate import write_catalog
 from winnow.cli.options import DeviceOption, JobsOption, JsonOption
-from winnow.cli.pack import pack_engine
-from winnow.cli.reduce import reduce_engine
-from winnow.cli.sweep import sweep_engine
+from winnow.descriptors.tree import read_catalog
 from winnow.devices.find import open_device, runtime_for
+from winnow.engine_dir import EngineDir
 from winnow.engines import copy_engine
 from winnow.files import write_atomic
 from winnow.gates import exit_code, run_gates
@@ -29,6 +22,13 @@ from winnow.gates.verdict import Verdict
 from winnow.report.gather import gather
 from winnow.report.page import write_report
 from winnow.report.summary import Summary
+from winnow.selection.enumerate import enumerate_variants
+from winnow.selection.plan import plan_space
+from winnow.steps.enumerate import selection_of
+from winnow.steps.generate import write_catalog
+from winnow.steps.pack import pack_engine
+from winnow.steps.reduce import reduce_engine
+from winnow.steps.sweep import sweep_engine
 from winnow.wording import amount
 
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from winnow.catalog.diff import Difference, difference
-from winnow.catalog.engine_dir import EngineDir
 from winnow.cli.console import print_json
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.pack.side import fill_defaults, read_side
+from winnow.descriptors.diff import Difference, difference
+from winnow.engine_dir import EngineDir
+from winnow.steps.side import fill_defaults, read_side
 
 
 def command(

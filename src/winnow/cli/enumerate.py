@@ -10,18 +10,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from winnow.catalog.author import author, kernels_of
-from winnow.catalog.comments import keep_comments
-from winnow.catalog.duplicates import distinct
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import walk_registry
-from winnow.catalog.enumeration import Enumeration
-from winnow.catalog.manifest import LoadedManifest
-from winnow.catalog.prechecks import draft_of, precheck
-from winnow.catalog.selection import write_selection
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
+from winnow.engine_dir import EngineDir
 from winnow.files import read_text
+from winnow.selection.comments import keep_comments
+from winnow.selection.document import write_selection
+from winnow.selection.enumerate import walk_registry
+from winnow.selection.enumeration import Enumeration
+from winnow.steps.enumerate import selection_of
 from winnow.wording import amount
 
 
@@ -54,19 +51,6 @@ def command(
     if not as_json:
         print(f"{target}: {amount(len(enumeration.variants), 'kernels')}")
     return 0
-
-
-def selection_of(loaded: LoadedManifest, enumeration: Enumeration) -> str:
-    """The text of the selection that holds what was enumerated.
-
-    Raises:
-        InputError, Refused: nothing was selected, or no descriptors can be generated of what was.
-    """
-    cell_fields = {name for variant in enumeration.variants for name in variant.cell}
-    kernels = kernels_of(loaded, enumeration.variants)
-    precheck(draft_of(loaded.manifest, kernels))
-    distinct(loaded.manifest.kmd_fields, kernels)
-    return author(loaded.manifest, kernels, cell_fields, policy_knobs=loaded.manifest.enumerate.accessors)
 
 
 def document(enumeration: Enumeration) -> dict[str, object]:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
 from winnow.cli.console import print_json
-from winnow.cli.generate import write_catalog
 from winnow.cli.options import JsonOption
+from winnow.engine_dir import EngineDir
 from winnow.engines import copy_engine
+from winnow.steps.generate import write_catalog
 from winnow.wording import amount
 
 

@@ -9,20 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from winnow.catalog.descriptors import Kdp, Kmd, Ukd
-from winnow.catalog.fields import completed
-from winnow.catalog.reading import kind_of, plain_record, read_descriptor
-from winnow.catalog.tree import read_tree
+from winnow.archive.kpack import KpackReader
+from winnow.archive.marker import MARKER
 from winnow.cli.console import print_json, table
 from winnow.cli.options import JsonOption
 from winnow.compilers.amd_object import is_amd_object, kernels_of, read_amd_object
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.elf_note import read_back, read_note
 from winnow.compilers.nvidia_object import is_nvidia_object, noted_symbol, read_nvidia_object
+from winnow.descriptors.documents import Kdp, Kmd, Ukd
+from winnow.descriptors.reading import kind_of, plain_record, read_descriptor
+from winnow.descriptors.tree import read_tree
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
-from winnow.pack.kpack import KpackReader
-from winnow.pack.marker import MARKER
+from winnow.metadata import completed
 from winnow.strict import load_json
 
 _SHOWN = 60

@@ -7,20 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from winnow.catalog.budget import within_budget
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.enumerate import walk_registry
-from winnow.catalog.expand import expand
-from winnow.catalog.lock import Lock, work_of, write_lock
-from winnow.catalog.lock import approve as approve_work
-from winnow.catalog.plan import SpacePlan, plan_space
-from winnow.cli.approval import corpus_graphs, graph_ids
 from winnow.cli.console import print_json, seconds, table
 from winnow.cli.enumerate import document as enumerated
 from winnow.cli.enumerate import print_ledger
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.engine.estimate import extent
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
+from winnow.selection.enumerate import walk_registry
+from winnow.selection.lock import Lock, write_lock
+from winnow.selection.plan import SpacePlan, plan_space
+from winnow.steps.plan import lock_of
 from winnow.wording import amount
 
 
@@ -53,21 +49,6 @@ def command(
         if not as_json:
             _print_lock(engine.lock_file, lock)
     return 0
-
-
-def lock_of(engine: EngineDir, reason: str) -> Lock:
-    """The lock that approves the engine's selection as it is, on its corpus.
-
-    Raises:
-        InputError: there is no selection yet.
-        Refused: the selection is over its budget.
-    """
-    kernels, graphs = expand(engine.selection), corpus_graphs(engine)
-    within_budget(engine.manifest, kernels)
-    work = work_of(kernels, graph_ids(graphs))
-    much = extent(engine.manifest, kernels, graphs)
-    name = engine.manifest.manifest.engine.name
-    return approve_work(work, name, reason, objects=much.objects, pairs=much.pairs, estimate=much.estimate)
 
 
 def _print_lock(path: Path, lock: Lock) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
 from winnow.cli.console import print_json
 from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
+from winnow.engine_dir import EngineDir
 from winnow.gates import exit_code, run_gates
 from winnow.report.gather import gather
 from winnow.report.page import write_report

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
+from winnow.archive.verify import shards_of
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
 from winnow.devices.find import open_device, runtime_for
-from winnow.engine.execution import Execution
-from winnow.engine.load import load_engine
-from winnow.engine.serve import Served, applicable, run_kernel
+from winnow.engine_dir import EngineDir
 from winnow.graphs.reader import read_graph
-from winnow.pack.verify import shards_of
+from winnow.runtime.execution import Execution
+from winnow.runtime.load import load_engine
+from winnow.runtime.serve import Served, applicable, run_kernel
 
 
 def command(

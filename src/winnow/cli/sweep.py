@@ -7,15 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.cli.approval import check_approval, packed_catalogs
-from winnow.cli.console import Progress, print_json, seconds, table
+from winnow.cli.console import print_json, seconds, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
-from winnow.devices.find import open_device, runtime_for
-from winnow.engine.load import load_engine
+from winnow.engine_dir import EngineDir
 from winnow.graphs.reader import read_corpus
-from winnow.pack.verify import shards_of
-from winnow.sweep.session import SweepResult, run_sweep
+from winnow.steps.approval import check_approval, packed_catalogs
+from winnow.steps.sweep import sweep_engine
+from winnow.sweep.session import SweepResult
 from winnow.wording import amount
 
 
@@ -43,38 +41,6 @@ def command(
         for outcome in (o for o in result.ledger.outcomes if o.state in ("failed", "unchecked")):
             print(f"    {outcome.kernel} on {outcome.graph}: {outcome.state} {outcome.stage}: {outcome.reason}")
     return 0 if result.ledger.adds_up else 3
-
-
-def sweep_engine(
-    engine: EngineDir,
-    device: str | None,
-    *,
-    archive: Path | None = None,
-    corpus: Path | None = None,
-    rounds: int | None = None,
-    budget: float | None = None,
-) -> SweepResult:
-    """Measure an engine's packed kernels on a corpus into its database, showing progress."""
-    plan = engine.manifest.manifest.sweep
-    graphs = read_corpus(corpus or engine.corpus)
-    progress = Progress("sweep")
-    shards = archive or engine.archive
-    with open_device(device or runtime_for(shards_of(shards)), timeout_s=plan.timeout_seconds) as runtime:
-        packed = load_engine(shards, runtime.arch)
-        try:
-            return run_sweep(
-                packed,
-                runtime,
-                graphs,
-                plan,
-                engine.database,
-                corpus=str((corpus or engine.corpus).name),
-                rounds=rounds,
-                budget=budget,
-                report=lambda at: progress(at.done, at.total, f"{at.stage} {at.note}", at.seconds_left),
-            )
-        finally:
-            progress.finish()
 
 
 def document(result: SweepResult) -> dict[str, Any]:

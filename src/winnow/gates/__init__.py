@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 
-from winnow.catalog.engine_dir import EngineDir
+from winnow.engine_dir import EngineDir
 from winnow.errors import Incomplete, InputError, Refused, nearest
 from winnow.gates.verdict import Finding, Verdict, exit_code, incomplete, judged
 

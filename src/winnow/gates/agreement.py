@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import read_catalog
+from winnow.archive.sidecar import find_sidecar, read_sidecar
+from winnow.archive.verify import open_shard, shards_of
+from winnow.descriptors.tree import read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.pack.records import record_problem
-from winnow.pack.sidecar import find_sidecar, read_sidecar
-from winnow.pack.verify import open_shard, shards_of
 from winnow.wording import amount
 
 Mode = Literal["full", "structural"]

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import Catalog, read_catalog
+from winnow.archive.verify import Shard, open_shard, shards_of
+from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
-from winnow.pack.records import authored_record, record_digest
+from winnow.identity import record_digest
+from winnow.pack.records import authored_record
 from winnow.pack.survivors import survivors
-from winnow.pack.verify import Shard, open_shard, shards_of
 from winnow.wording import amount
 
 

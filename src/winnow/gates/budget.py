@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from winnow.catalog.budget import meter_selection
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import Kernel, expand
-from winnow.catalog.lock import changes, read_lock, work_of
+from winnow.engine_dir import EngineDir
 from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.graphs.model import graph_id
 from winnow.graphs.reader import read_corpus
+from winnow.selection.budget import meter_selection
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
+from winnow.selection.lock import changes, read_lock, work_of
 from winnow.wording import amount
 
 

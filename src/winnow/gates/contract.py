@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.cells import crossed
-from winnow.catalog.descriptors import Kdp, Ukd
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.manifest import LoadedManifest
-from winnow.catalog.sources import SOURCE_FORMS, source_problem
-from winnow.catalog.tree import Catalog
+from winnow.archive.verify import shards_of
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place, Refused
 from winnow.gates.agreement import disagreements
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.pack.agreement import Claim, Consumer, check_agreement, claim_of, observe
 from winnow.pack.hydrate import Authored, check_support, hydrate
-from winnow.pack.verify import shards_of
+from winnow.selection.cells import crossed
+from winnow.settings.manifest import LoadedManifest
+from winnow.settings.sources import SOURCE_FORMS, source_problem
 from winnow.wording import amount
 
 

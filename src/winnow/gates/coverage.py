@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.engine.coverage import Asked, asked_graphs, asked_shapes, counts, cover, vacuous
+from winnow.coverage.asked import Asked, asked_graphs, asked_shapes
+from winnow.coverage.cover import counts, cover, vacuous
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
+from winnow.selection.expand import expand
 from winnow.wording import amount
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.header import Header
+from winnow.engine_dir import EngineDir
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.settings.header import Header
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import Kernel, expand
 from winnow.compilers.source import TritonSource
-from winnow.engine.extension import Behaviour, behaviour
+from winnow.engine_dir import EngineDir
 from winnow.errors import Incomplete, InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
 from winnow.interpreter.probe import Probe, Probed, run_probes
 from winnow.interpreter.sample import sample
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
+from winnow.runtime.behaviour import Behaviour, behaviour
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
 from winnow.wording import amount
 
 

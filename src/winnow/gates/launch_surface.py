@@ -7,19 +7,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.cells import load_registry
-from winnow.catalog.descriptors import Kdp, Ukd
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import Catalog, read_catalog
+from winnow.archive.verify import shards_of
 from winnow.compilers.triton_types import NULL_POINTERS
-from winnow.engine.extension import Behaviour, behaviour
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.families.adapter import Declined, Problem
 from winnow.gates.samples import sampled_problems
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.reader import read_corpus
 from winnow.pack.hydrate import Authored, Hydrated, build_source, hydrate
-from winnow.pack.verify import shards_of
+from winnow.runtime.behaviour import Behaviour, behaviour
+from winnow.selection.cells import load_registry
 
 _NUMBERS = {"i32": (int, bool), "i64": (int, bool), "f32": (float, int)}
 _ASKED = ("grid", "block", "signature")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from winnow.catalog.descriptors import Kdp, Ukd
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import Catalog, read_catalog
+from winnow.archive.verify import shards_of
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.identity import canonical_json
-from winnow.pack.verify import shards_of
 from winnow.targets.tiers import compete, covers
 from winnow.wording import amount
 

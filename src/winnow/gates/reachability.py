@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from winnow.catalog.duplicates import devices_of, served
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import Catalog
-from winnow.engine.extension import behaviour
-from winnow.engine.load import Engine, PackedKernel
+from winnow.descriptors.duplicates import devices_of, served
+from winnow.descriptors.tree import Catalog
+from winnow.engine_dir import EngineDir
 from winnow.families.adapter import Declined, FamilyAdapter, Problem
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
+from winnow.runtime.behaviour import behaviour
+from winnow.runtime.load import Engine, PackedKernel
 from winnow.wording import amount
 
 _REASONS = 4

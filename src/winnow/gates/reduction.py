@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import Kernel, expand
-from winnow.catalog.generate import generate
-from winnow.catalog.selection import load_selection
-from winnow.catalog.tree import read_catalog
+from winnow.archive.verify import open_shard, shards_of
+from winnow.descriptors.generate import generate
+from winnow.descriptors.tree import read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.errors import Incomplete, Place
+from winnow.evidence.evidence import Evidence
 from winnow.gates.regeneration import differences
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import graph_id
 from winnow.graphs.reader import read_corpus
-from winnow.pack.verify import open_shard, shards_of
-from winnow.reduce.evidence import Evidence, load_evidence
 from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import graph_noise
 from winnow.reduce.policy import must_keep
+from winnow.selection.document import load_selection
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
 from winnow.strict import load_json
+from winnow.sweep.evidence import load_evidence
 from winnow.wording import amount
 
 

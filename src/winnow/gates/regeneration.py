@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.catalog.generate import generate
+from winnow.descriptors.generate import generate
+from winnow.engine_dir import EngineDir
 from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.selection.expand import expand
 from winnow.wording import amount
 
 

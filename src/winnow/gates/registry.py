@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from winnow.catalog.cells import CellWalk, load_registry
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import Kernel, expand
-from winnow.catalog.project import observed_metadata, plain_spec
+from winnow.engine_dir import EngineDir
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.selection.cells import CellWalk, load_registry
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
+from winnow.selection.project import observed_metadata, plain_spec
 from winnow.wording import amount
 
 

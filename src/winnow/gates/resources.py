@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from winnow.catalog.engine_dir import EngineDir
+from winnow.archive.verify import open_shard, shards_of
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.pack.resources import resource_problem
-from winnow.pack.verify import open_shard, shards_of
 from winnow.wording import amount
 
 

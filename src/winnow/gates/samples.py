@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from winnow.engine.extension import Matcher
 from winnow.families.adapter import Field, Problem
 from winnow.identity import sha256_hex
+from winnow.runtime.matching import Matcher
 
 SAMPLES = 24
 """Problems that are made up for each kernel."""

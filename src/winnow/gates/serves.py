@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from winnow.catalog.engine_dir import EngineDir
+from winnow.archive.verify import shards_of
 from winnow.devices.device import Device
 from winnow.devices.find import find_runtime, runtime_for
-from winnow.engine.execution import Execution
-from winnow.engine.load import Engine, load_engine
-from winnow.engine.serve import applicable, run_kernel
+from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Refused
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
 from winnow.graphs.reader import read_corpus
-from winnow.pack.verify import shards_of
+from winnow.runtime.execution import Execution
+from winnow.runtime.load import Engine, load_engine
+from winnow.runtime.serve import applicable, run_kernel
 from winnow.wording import amount
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from winnow.catalog.arch_names import arch_problem
-from winnow.catalog.descriptors import Kdp, KmdField, Ued, Ukd
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.fields import metadata_problems
-from winnow.catalog.sources import source_problem
-from winnow.catalog.tree import Tree, read_tree, reference_defects
+from winnow.descriptors.documents import Kdp, Ued, Ukd
+from winnow.descriptors.tree import Tree, read_tree, reference_defects
+from winnow.engine_dir import EngineDir
 from winnow.errors import Place, nearest
 from winnow.gates.trees import catalog_roots
 from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.metadata import metadata_problems
+from winnow.settings.fields import KmdField
+from winnow.settings.sources import source_problem
+from winnow.targets.names import arch_problem
 from winnow.targets.tiers import covers
 from winnow.wording import amount
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.tree import Catalog, read_catalog
+from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.engine_dir import EngineDir
 
 
 def catalog_roots(engine: EngineDir) -> tuple[Path, ...]:

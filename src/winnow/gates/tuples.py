@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from winnow.catalog.duplicates import competitors
-from winnow.catalog.engine_dir import EngineDir
+from winnow.descriptors.duplicates import competitors
+from winnow.engine_dir import EngineDir
 from winnow.gates.trees import catalogs
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.wording import amount

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.engine.extension import find_family, installed_families
+from winnow.engine_dir import EngineDir
 from winnow.errors import nearest
+from winnow.families.find import find_family, installed_families
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.selection.expand import expand
 from winnow.wording import amount
 
 

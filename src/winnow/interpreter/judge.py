@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from winnow.engine.correctness import Correctness, failed
-from winnow.engine.correctness import judge as judge_output
 from winnow.families.adapter import FamilyAdapter, Operand, Problem
 from winnow.families.halves import bfloat16_values
 from winnow.interpreter.launch import Interpreted, Launch, Memory, laid_out
+from winnow.runtime.correctness import Correctness, failed
+from winnow.runtime.correctness import judge as judge_output
 
 
 def judge(

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from winnow.compilers.source import TritonSource
-from winnow.engine.correctness import Correctness
 from winnow.families.adapter import FamilyAdapter, Field, Operand, Problem
 from winnow.families.halves import bfloat16_bits
 from winnow.graphs.model import Graph
@@ -19,6 +18,7 @@ from winnow.interpreter.judge import judge
 from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory, laid_out
 from winnow.interpreter.process import interpreter
 from winnow.pack.pool import default_jobs
+from winnow.runtime.correctness import Correctness
 
 _TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
 _FENCE = 4096

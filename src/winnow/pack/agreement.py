@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from winnow.catalog.descriptors import Kdp, KmdField, Scalar, Ukd
-from winnow.catalog.header import Binding
-from winnow.catalog.tree import Catalog
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused
 from winnow.identity import sha256_hex
 from winnow.pack.hydrate import Hydrated
+from winnow.settings.fields import KmdField, Scalar
+from winnow.settings.header import Binding
 from winnow.strict import Document, StrictModel, validate
 
 

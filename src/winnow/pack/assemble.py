@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from winnow.catalog.descriptors import Kdp, Ukd
-from winnow.catalog.tree import Catalog
+from winnow.archive.kpack import KpackEntry, write_kpack
+from winnow.archive.sidecar import sidecar_name, write_sidecar
 from winnow.compilers.code_object import CodeObject
+from winnow.compilers.find import Language
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog
+from winnow.identity import record_digest
 from winnow.pack.agreement import Claim, Observed
 from winnow.pack.compile import Request
 from winnow.pack.hydrate import Hydrated
-from winnow.pack.kpack import KpackEntry, write_kpack
-from winnow.pack.languages import Language
-from winnow.pack.records import authored_record, effective_spec, record_digest
-from winnow.pack.sidecar import sidecar_name, write_sidecar
+from winnow.pack.records import authored_record, effective_spec
 from winnow.pack.survivors import Survivor
 from winnow.targets.arches import arch_facts
 

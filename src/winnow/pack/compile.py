@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from winnow.compilers.code_object import CodeObject
+from winnow.compilers.find import Language
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache, object_key
-from winnow.pack.languages import Language
 from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, Timing, run_jobs
 from winnow.pack.worker import Failure, Job
 

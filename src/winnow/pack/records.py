@@ -5,29 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from winnow.catalog.descriptors import Kdp, Scalar, Ukd
-from winnow.catalog.tree import Catalog
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.reading import descriptor_record
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError
-from winnow.identity import canonical_json, sha256_hex
+from winnow.identity import record_digest
 from winnow.pack.agreement import Claim, Consumer, Observed, check_claim, disagreement
+from winnow.settings.fields import Scalar
 from winnow.strict import Document, StrictModel, validate
 
 SCHEMA_VERSION = 1
 
 
-def record_digest(value: object) -> str:
-    """SHA-256 over compact JSON with sorted keys: the digest of every record here and in the sidecar."""
-    return sha256_hex(canonical_json(value, ensure_ascii=False))
-
-
 def authored_record(source: str, builder: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     """What a kernel is built from, as far as its descriptor says."""
     return {"source": source, "builder": builder, "spec": dict(spec)}
-
-
-def descriptor_record(document: StrictModel) -> dict[str, Any]:
-    """A descriptor as plain data, as it stands in its file, without its provenance."""
-    return document.model_dump(by_alias=True, exclude_none=True, exclude={"provenance"})
 
 
 def consumer_record(catalog: Catalog, kdp: Kdp, kernel: Ukd, written: Mapping[str, Any]) -> dict[str, Any]:

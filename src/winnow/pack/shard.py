@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.catalog.tree import Catalog
+from winnow.archive.marker import MARKER, marker_text
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.compiler import Compiler, Recipe
+from winnow.compilers.find import Compilers, Language, find_compiler
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused, WinnowError
 from winnow.files import staged_directory, write_atomic
 from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, observe, producer_identity
@@ -19,8 +21,6 @@ from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Progress, compile_all
 from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate, module_name
-from winnow.pack.languages import Compilers, Language, find_compiler
-from winnow.pack.marker import MARKER, marker_text
 from winnow.pack.pool import TIMEOUT_SECONDS
 from winnow.pack.resources import NO_LIMITS, resource_problem
 from winnow.pack.survivors import Shadowed, Survivor, survivors

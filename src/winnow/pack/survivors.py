@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from winnow.catalog.descriptors import Kdp, Ukd
-from winnow.catalog.tree import Catalog
+from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused
 from winnow.identity import canonical_json
 from winnow.targets.arches import arch_facts
-from winnow.targets.generics import GENERICS, is_generic_name
-from winnow.targets.tiers import Tier, covers, tier
+from winnow.targets.tiers import Tier, admitted_target, covers
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,6 @@ class Shadowed:
 
     kernel: str
     by: str
-
-
-def admitted_target(arch_list: Sequence[str], arch: str) -> tuple[Tier, str] | None:
-    """The tier in which an arch list admits a shard's arch and the target to compile for; None where it does not.
-
-    A shard of a generic target takes what names that target itself.
-    """
-    if is_generic_name(arch) and arch in arch_list:
-        return Tier.GENERIC, arch
-    found = tier(arch_list, arch)
-    if found is Tier.GENERIC:
-        return found, next(entry for entry in arch_list if arch in GENERICS.get(entry, ()))
-    return None if found is None else (found, arch)
 
 
 def survivors(catalog: Catalog, arch: str) -> tuple[tuple[Survivor, ...], tuple[Shadowed, ...]]:

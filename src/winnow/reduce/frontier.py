@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.score import Score, fastest, score
 from winnow.reduce.solve import best_of_sizes, fewest, smallest_size

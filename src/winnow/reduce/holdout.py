@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
 from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import GraphNoise
 from winnow.reduce.policy import MustKeep

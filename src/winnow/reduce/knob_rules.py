@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.policy import MustKeep
 from winnow.reduce.score import fastest, score

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
+from winnow.evidence.rounds import Times
 from winnow.reduce.noise import GraphNoise
 from winnow.reduce.policy import MustKeep, preference
-from winnow.reduce.rounds import Times
 from winnow.reduce.solve import Choice
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from winnow.catalog.manifest import Noise
+from winnow.evidence.evidence import Evidence
+from winnow.evidence.rounds import Times, choosing, paced
 from winnow.identity import sha256_hex
-from winnow.reduce.evidence import Evidence
-from winnow.reduce.rounds import Times, choosing, paced
+from winnow.settings.reduction import Noise
 
 RESAMPLES = 1000
 

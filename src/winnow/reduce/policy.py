@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from winnow.catalog.manifest import Comparison, Reduction
 from winnow.errors import InputError
-from winnow.reduce.evidence import Evidence, MeasuredKernel
+from winnow.evidence.evidence import Evidence, MeasuredKernel
+from winnow.settings.matching import Comparison
+from winnow.settings.reduction import Reduction
 from winnow.targets.tiers import Tier
 
 

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from winnow.catalog.manifest import Comparison, Reduction
 from winnow.errors import InputError, Refused
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
+from winnow.evidence.rounds import median_of_known
 from winnow.reduce.frontier import FrontierPoint, frontier
 from winnow.reduce.holdout import HeldOut, held_out
 from winnow.reduce.knob_rules import KnobRules, knob_rules
 from winnow.reduce.matrix import Matrix, matrix_of
 from winnow.reduce.noise import GraphNoise, graph_noise
 from winnow.reduce.policy import MustKeep, admission, must_keep
-from winnow.reduce.rounds import median_of_known
 from winnow.reduce.score import Score, fastest, first_ranked, retained, score
 from winnow.reduce.solve import Infeasible, best_under, fewest, smallest_size
 from winnow.reduce.witness import Dropped, Kept, drop_reasons, kept_reasons
+from winnow.settings.matching import Comparison
+from winnow.settings.reduction import Reduction
 from winnow.wording import amount
 
 

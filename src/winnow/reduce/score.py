@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence
-from winnow.reduce.rounds import Times, median_of_known, scoring
+from winnow.evidence.evidence import Evidence
+from winnow.evidence.rounds import Times, median_of_known, scoring
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95

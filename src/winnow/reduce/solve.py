@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from winnow.reduce.rounds import Times
+from winnow.evidence.rounds import Times
 
 SLACK = 1e-9
 """How far sums of logarithms may differ and still be the same."""

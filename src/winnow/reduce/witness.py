@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from winnow.reduce.evidence import Evidence
+from winnow.evidence.evidence import Evidence
+from winnow.evidence.rounds import Times
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.policy import Admission, MustKeep
-from winnow.reduce.rounds import Times
 
 RESAMPLES = 1000
 

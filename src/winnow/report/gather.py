@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from winnow.catalog.engine_dir import EngineDir
-from winnow.catalog.expand import expand
-from winnow.catalog.plan import plan_space
-from winnow.catalog.tree import read_catalog
+from winnow.descriptors.tree import read_catalog
+from winnow.engine_dir import EngineDir
 from winnow.gates.verdict import Verdict
-from winnow.reduce.evidence import load_evidence
 from winnow.reduce.result import reduce_evidence
 from winnow.report.summary import Summary
+from winnow.selection.expand import expand
+from winnow.selection.plan import plan_space
+from winnow.sweep.evidence import load_evidence
 
 
 def gather(engine: EngineDir, verdicts: Sequence[Verdict]) -> Summary:

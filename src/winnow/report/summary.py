@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from winnow.evidence.ledger import Ledger
 from winnow.gates.verdict import Verdict
 from winnow.reduce.result import ReductionResult
-from winnow.sweep.ledger import Ledger
 
 
 @dataclass(frozen=True)

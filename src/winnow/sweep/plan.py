@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from winnow.devices.device import Grid
-from winnow.engine.load import Engine, PackedKernel
 from winnow.errors import InputError, Refused
 from winnow.families.adapter import Declined, Problem
 from winnow.graphs.model import Graph, graph_id
 from winnow.identity import canonical_json, sha256_hex
+from winnow.runtime.load import Engine, PackedKernel
 from winnow.wording import amount
 
 Role = Literal["variant", "control"]

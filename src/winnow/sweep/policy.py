@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from winnow.catalog.manifest import Sweep
+from winnow.settings.sweep import Sweep
 
 SCHEME = 1
 """Raise it whenever the order, the warm-up or the sampling rule changes."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from winnow.devices.device import DeviceFault
-from winnow.engine.execution import Execution
+from winnow.runtime.execution import Execution
 from winnow.sweep.database import Database
 from winnow.sweep.plan import Applicable, Arm, GraphPlan, Launch, shuffled
 from winnow.sweep.policy import FULL_ROUNDS, Policy

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from winnow.catalog.manifest import Sweep
 from winnow.devices.device import Device
-from winnow.engine.load import Engine
 from winnow.errors import Incomplete, InputError, Place
+from winnow.evidence.ledger import Ledger
 from winnow.graphs.model import Graph
+from winnow.runtime.load import Engine
+from winnow.settings.sweep import Sweep
 from winnow.sweep.correctness import check_all, failed, passed
 from winnow.sweep.database import Database, writing
-from winnow.sweep.ledger import Ledger, read_ledger
+from winnow.sweep.ledger import read_ledger
 from winnow.sweep.plan import Plan, arms_of, make_plan
 from winnow.sweep.policy import FULL_ROUNDS, Policy, policy_of
 from winnow.sweep.progress import Clock, Meter, Report, silent

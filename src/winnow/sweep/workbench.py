@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 
 from winnow.devices.device import Device, DeviceFault, Module
-from winnow.engine.execution import Execution
-from winnow.engine.load import Engine, PackedKernel
+from winnow.runtime.execution import Execution
+from winnow.runtime.load import Engine, PackedKernel
 from winnow.sweep.plan import GraphPlan
 
 RESIDENT_ELEMENTS = 160_000_000

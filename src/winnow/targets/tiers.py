@@ -72,3 +72,16 @@ def compete(a: Sequence[str], b: Sequence[str], generics: GenericTable = GENERIC
         if of_a is not None and of_a == tier(b, device, generics):
             return True
     return False
+
+
+def admitted_target(arch_list: Sequence[str], arch: str) -> tuple[Tier, str] | None:
+    """The tier in which an arch list admits a shard's arch and the target to compile for; None where it does not.
+
+    A shard of a generic target takes what names that target itself.
+    """
+    if is_generic_name(arch) and arch in arch_list:
+        return Tier.GENERIC, arch
+    found = tier(arch_list, arch)
+    if found is Tier.GENERIC:
+        return found, next(entry for entry in arch_list if arch in GENERICS.get(entry, ()))
+    return None if found is None else (found, arch)

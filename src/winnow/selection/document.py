@@ -1,0 +1,113 @@
+"""The selection: the file that a person authors and reviews, and the schema of its keys."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from winnow.errors import InputError
+from winnow.files import write_atomic
+from winnow.settings.fields import Scalar
+from winnow.settings.header import Header, header_problem
+from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
+from winnow.targets.names import arch_problem
+
+SHAPE_CONTROLS = ("knobs", "resolved", "ordinal")
+"""Keys of a shape that are not spec fields."""
+ARM_CONTROLS = ("tag", "ordinal_offset", "metadata")
+"""Keys of an arm (one entry of a knob set) that are not spec fields."""
+
+Record = dict[str, Any]
+
+
+class VariantGroup(StrictModel):
+    """Shapes × named knob sets that share a name template and spec defaults."""
+
+    name: str
+    metadata: list[str] | None = None
+    vocabulary: dict[str, dict[str, Scalar]] = Field(default_factory=dict)
+    spec_order: list[str] | None = None
+    spec_defaults: Record = Field(default_factory=dict)
+    policy_knobs: list[str] = Field(default_factory=list)
+    knob_sets: dict[str, list[Record]] = Field(default_factory=dict)
+    shapes: list[Record]
+
+
+class PlainKernel(StrictModel):
+    """One kernel written out."""
+
+    name: str
+    kernel_source: Record
+    metadata: Record
+    priority: int = 0
+    arch: list[str] | None = None
+
+
+class Pack(StrictModel):
+    """One kernel pack: its arches, its kernels' common source, and the kernels in one or more of the forms."""
+
+    name: str
+    arch: list[str]
+    discriminator: str | None = None
+    kernel_defaults: Record = Field(default_factory=dict)
+    axes: dict[str, list[Scalar]] = Field(default_factory=dict)
+    kernel_template: PlainKernel | None = None
+    variants: list[VariantGroup] = Field(default_factory=list)
+    kernels: list[PlainKernel] = Field(default_factory=list)
+
+
+class Selection(Header):
+    """The engine's header and its packs."""
+
+    authored_subpath: str | None = None
+    packs: list[Pack]
+
+
+@dataclass(frozen=True)
+class LoadedSelection:
+    """A selection with the document that it came from."""
+
+    selection: Selection
+    document: Document
+
+
+def load_selection(path: Path) -> LoadedSelection:
+    """Read and check a selection (`.yaml` or `.yaml.gz`).
+
+    Raises:
+        InputError: unreadable, malformed, an unknown or duplicate key, an inconsistent header.
+    """
+    return _checked(load_yaml(path))
+
+
+def write_selection(path: Path, text: str) -> None:
+    """Write a selection's text, compressed where the name ends in `.gz`: the same bytes for the same text."""
+    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+
+
+def parse_selection(text: str, file: str) -> LoadedSelection:
+    """`load_selection` for text that is already in memory; `file` is the name that errors show."""
+    return _checked(parse_yaml(text, file))
+
+
+def _checked(document: Document) -> LoadedSelection:
+    selection = validate(Selection, document)
+    problem = header_problem(selection)
+    if problem is not None:
+        raise InputError(problem[1], place=document.place(*problem[0]))
+    for i, pack in enumerate(selection.packs):
+        for j, arch in enumerate(pack.arch):
+            problem_of_name = arch_problem(arch)
+            if problem_of_name is None and arch in pack.arch[:j]:
+                problem_of_name = f'arch "{arch}" is listed twice'
+            if problem_of_name is not None:
+                raise InputError(problem_of_name, place=document.place("packs", i, "arch", j))
+    names = [pack.name for pack in selection.packs]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise InputError(f'two packs are called "{name}"', place=document.place("packs", i, "name"))
+    return LoadedSelection(selection, document)

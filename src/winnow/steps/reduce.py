@@ -1,0 +1,50 @@
+"""Measurements → the reduced engine: its selection, its catalog and the decisions that led to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from winnow.descriptors.tree import read_catalog
+from winnow.engine_dir import EngineDir
+from winnow.files import read_text, write_atomic
+from winnow.identity import pretty_json
+from winnow.reduce.result import ReductionResult, reduce_evidence
+from winnow.selection.author import author
+from winnow.selection.cells import crossed
+from winnow.selection.comments import keep_comments
+from winnow.selection.document import load_selection
+from winnow.selection.expand import expand
+from winnow.steps.generate import write_catalog
+from winnow.sweep.evidence import load_evidence
+
+
+def reduce_engine(
+    engine: EngineDir,
+    target: Path,
+    *,
+    budget: int | None = None,
+    apply_rules: bool = False,
+    incumbents: Path | None = None,
+) -> ReductionResult:
+    """Decide on the evidence beside the manifest; write the reduced selection, its catalog and the decisions."""
+    manifest = engine.manifest.manifest
+    evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
+    reduction = manifest.reduction
+    if budget is not None:
+        reduction = reduction.model_copy(update={"budget": reduction.budget.model_copy(update={"variants": budget})})
+    shipped = {kernel.name for kernel in expand(load_selection(incumbents))} if incumbents else set()
+    measured = {kernel.name for kernel in evidence.kernels}
+    result = reduce_evidence(evidence, reduction, manifest.match, incumbents=shipped & measured)
+    gone = {dropped.kernel for dropped in result.dropped}
+    if apply_rules:
+        unfit = {dropped.kernel for dropped in result.dropped if dropped.why == "unfit"}
+        gone = unfit | {name for rule in result.rules.rules for name in rule.drops}
+    kernels = expand(engine.selection)
+    cells = {name for record in manifest.enumerate.cells for point in crossed(record) for name in point}
+    kept = [kernel for kernel in kernels if kernel.name not in gone]
+    text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
+    text, _ = keep_comments(read_text(engine.selection_file), text, str(engine.selection_file))
+    write_atomic(target / "selection.yaml", text)
+    write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog", engine.kept_ids)
+    write_atomic(target / "decisions.json", pretty_json(result.as_dict()))
+    return result

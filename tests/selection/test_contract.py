@@ -1,0 +1,341 @@
+"""A registry is taken at its word, and a word that it does not keep is an error that says who broke it and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import foreign_policy
+import foreign_registry
+import pytest
+from engine_files import FOREIGN_MANIFEST, POLICY_MANIFEST, foreign_engine
+from winnow.steps.enumerate import selection_of
+
+from winnow.engine_dir import EngineDir
+from winnow.errors import InputError, Place
+from winnow.gates import registry
+from winnow.selection.author import author, kernels_of
+from winnow.selection.document import parse_selection
+from winnow.selection.enumerate import walk_registry
+from winnow.selection.expand import expand
+from winnow.selection.kernel import Kernel
+from winnow.settings.manifest import load_manifest
+
+
+def walked(tmp_path: Path, text: str, *edits: tuple[str, str]):
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return walk_registry(load_manifest(foreign_engine(tmp_path, text)))
+
+
+DENSE = Path(__file__).parents[1] / "data" / "hipdnn" / "gfx950_attention_dense.yaml"
+
+
+def refusal(tmp_path: Path, text: str, *edits: tuple[str, str]) -> str:
+    with pytest.raises(InputError) as caught:
+        walked(tmp_path, text, *edits)
+    return str(caught.value).replace(str(tmp_path), "DIR")
+
+
+def test_an_opt_in_candidate_is_reached_by_a_pin_alone(tmp_path: Path):
+    unpinned = walked(tmp_path, POLICY_MANIFEST)
+    assert {variant.candidate for variant in unpinned.variants} == {"sum_rows"}
+    assert [(e.outcome, e.reason, e.points) for e in unpinned.ledger if e.candidate == "sum_fast"] == [
+        ("refused", "opt-in: pin its algorithm to reach it", 1)
+    ] * 2
+    for edit in (
+        ("candidates: {arch: [gfx950]}", "candidates: {arch: [gfx950], algorithm: sum_fast}"),
+        ("  fixed:", "  pin: {algorithm: sum_fast}\n  fixed:"),
+    ):
+        pinned = walked(tmp_path, POLICY_MANIFEST, edit)
+        assert {variant.candidate for variant in pinned.variants} == {"sum_fast"}
+
+
+def test_a_pinned_algorithm_refuses_the_others_in_the_ledger(tmp_path: Path):
+    pinned = walked(tmp_path, POLICY_MANIFEST, ("  fixed:", "  pin: {algorithm: sum_fast}\n  fixed:"))
+    assert {e.reason for e in pinned.ledger if e.candidate == "sum_rows"} == {"algorithm sum_fast is pinned"}
+
+
+def test_a_knob_left_to_policy_has_the_value_that_the_accessor_tells(tmp_path: Path):
+    enumeration = walked(tmp_path, POLICY_MANIFEST)
+    assert [(dict(v.spec), v.metadata["persistent"]) for v in enumeration.variants] == [
+        ({"dtype": "fp32", "block": 32}, 0),
+        ({"dtype": "fp32", "block": 32, "persistent": True}, 1),
+        ({"dtype": "fp32", "block": 64}, 1),
+        ({"dtype": "fp32", "block": 64, "persistent": False}, 0),
+    ]
+
+
+def test_the_selection_says_what_policy_decides_and_expands_to_the_same_kernels(tmp_path: Path):
+    loaded = load_manifest(foreign_engine(tmp_path, POLICY_MANIFEST))
+    enumeration = walk_registry(loaded)
+    text = selection_of(loaded, enumeration)
+    assert "policy_knobs: [persistent]" in text
+    expanded = expand(parse_selection(text, "s.yaml"))
+    assert [(dict(k.spec), dict(k.metadata)) for k in expanded] == [
+        (dict(v.spec), dict(v.metadata)) for v in enumeration.variants
+    ]
+    (tmp_path / "selection.yaml").write_text(text)
+    assert registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu").state == "passed"
+
+
+def test_a_policy_that_is_one_for_a_whole_shape_is_resolved_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    only_unset = lambda self, request: iter([foreign_policy.SumSpec(request.dtype, b) for b in (16, 32)])  # noqa: E731
+    monkeypatch.setattr(foreign_policy.Sum, "sweep_space", only_unset)
+    loaded = load_manifest(foreign_engine(tmp_path, POLICY_MANIFEST))
+    text = selection_of(loaded, walk_registry(loaded))
+    assert "resolved: {persistent: 0}" in text
+
+
+def test_a_knob_left_to_policy_without_an_accessor_is_an_error(tmp_path: Path):
+    assert refusal(tmp_path, POLICY_MANIFEST, ("  accessors: {persistent: resolved_persistent}\n", "")) == (
+        'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: SumSpec leaves "persistent" to the kernel\'s '
+        "policy, and nothing tells what it decides (cell dtype=fp32)\n"
+        "  cure: add persistent to enumerate.accessors, with the spec's method that tells"
+    )
+
+
+def test_an_accessor_that_no_spec_has_is_an_error(tmp_path: Path):
+    message = refusal(tmp_path, POLICY_MANIFEST, ("persistent: resolved_persistent", "persistent: resolved"))
+    assert message == (
+        'DIR/engine.yaml:22: enumerate.accessors.persistent: candidate sum_rows: SumSpec has no "resolved", '
+        "the accessor of persistent (cell dtype=fp32)"
+    )
+
+
+NO_METHOD = "\n  cure: make it one (a property is none), or bind a field of the spec: {field: NAME}"
+
+
+def test_a_binding_and_an_accessor_that_name_a_property_are_errors_with_their_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    loaded = load_manifest(foreign_engine(tmp_path, FOREIGN_MANIFEST))
+    (tmp_path / "selection.yaml").write_text(selection_of(loaded, walk_registry(loaded)))
+    monkeypatch.setattr(foreign_registry.CopySpec, "lanes", property(lambda self: self.tile // 4))
+    cell = "(cell dtype=fp32, width=64, tile=16, unroll=1)"
+    problem = "CopySpec.lanes is not a method without arguments"
+    place = "DIR/engine.yaml:17: specialization.bindings.lanes: "
+    assert refusal(tmp_path, FOREIGN_MANIFEST) == f"{place}candidate copy_tiled: {problem} {cell}{NO_METHOD}"
+    with pytest.raises(InputError) as caught:
+        registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu")
+    assert str(caught.value).replace(str(tmp_path), "DIR") == f"{place}{problem}{NO_METHOD}"
+    assert refusal(tmp_path, FOREIGN_MANIFEST, ("lanes: {method: lanes}", "lanes: {field: lanes}")) == (
+        f"{place}candidate copy_tiled: CopySpec.lanes is no field of the spec {cell}\n"
+        "  cure: name a field, or bind a method without arguments: {method: lanes}"
+    )
+    monkeypatch.setattr(foreign_policy.SumSpec, "resolved_persistent", property(lambda self: True))
+    assert refusal(tmp_path, POLICY_MANIFEST) == (
+        "DIR/engine.yaml:22: enumerate.accessors.persistent: candidate sum_rows: SumSpec.resolved_persistent is not a "
+        f"method without arguments (cell dtype=fp32){NO_METHOD}"
+    )
+
+
+def test_an_accessor_of_no_field_is_an_error(tmp_path: Path):
+    assert refusal(tmp_path, POLICY_MANIFEST, ("{persistent: resolved_", "{persistant: resolved_")) == (
+        'DIR/engine.yaml:22: enumerate.accessors.persistant: "persistant" is not a kmd field\n'
+        '  cure: did you mean "persistent"?'
+    )
+
+
+def test_requests_that_pin_nothing_are_sliced_by_their_sweep_space(tmp_path: Path):
+    sliced = walked(tmp_path, POLICY_MANIFEST, ("space: production", "space: slice"))
+    assert [v.spec["block"] for v in sliced.variants] == [32, 32]
+    missed = walked(tmp_path, POLICY_MANIFEST, ("space: production", "space: slice"), ("{block: 32}", "{block: 48}"))
+    assert missed.counts()["selected"] == 0
+    assert "no spec of the sweep space has block=48" in {entry.reason for entry in missed.ledger}
+
+
+def test_a_candidate_without_a_space_has_no_full_one(tmp_path: Path):
+    assert refusal(tmp_path, POLICY_MANIFEST, ("space: production", "space: full")) == (
+        "DIR/engine.yaml:19: enumerate.space: candidate sum_rows tells no tuning space\n"
+        "  cure: use the space `production` or `slice`"
+    )
+
+
+def listed_space(*points: dict[str, int], count: int):
+    return lambda self, request: SimpleNamespace(
+        knobs=("tile", "unroll"), count=lambda: count, enumerate=lambda: iter(points)
+    )
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_space_that_counts_otherwise_than_it_lists_is_an_error(tmp_path: Path, monkeypatch, count: int):
+    space = listed_space({"tile": 16}, {"tile": 32}, count=count)
+    monkeypatch.setattr(foreign_registry.Copy, "space", space, raising=False)
+    message = refusal(tmp_path, FOREIGN_MANIFEST, ("  slice:\n", "  space: full\n  slice:\n"))
+    assert message == (
+        f"DIR/engine.yaml:20: enumerate.registry: the space of copy_tiled counts {count} points and lists 2 "
+        "(cell dtype=fp32, width=64)"
+    )
+
+
+def test_a_space_whose_points_cannot_be_pinned_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(foreign_policy.Sum, "space", listed_space({"block": 32}, count=1), raising=False)
+    assert refusal(tmp_path, POLICY_MANIFEST, ("space: production", "space: full")) == (
+        "DIR/engine.yaml:19: enumerate.space: foreign_policy:SumRequest has no tuning_knobs, so no point of a space "
+        "can be asked for\n  cure: use the space `production` or `slice`"
+    )
+
+
+def test_a_cell_that_no_slice_rule_is_for_is_in_the_ledger(tmp_path: Path):
+    rule = "  - {when: {width: 96, arch: gfx950}, knobs: [{tile: [32, 64]}]}\n"
+    enumeration = walked(tmp_path, FOREIGN_MANIFEST, (rule, ""))
+    assert [
+        (entry.arch, entry.cell["width"], entry.outcome)
+        for entry in enumeration.ledger
+        if entry.reason == "no slice rule is for this candidate and cell"
+    ] == [("gfx950", 96, "refused")] * 2
+
+
+def test_admitting_without_a_spec_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuses(self, request):
+        raise ValueError("the policy knows no tile for it")
+
+    monkeypatch.setattr(foreign_policy.Sum, "sweep_space", lambda self, request: iter(()))
+    monkeypatch.setattr(foreign_policy.Sum, "select_spec", refuses)
+    assert refusal(tmp_path, POLICY_MANIFEST) == (
+        "DIR/engine.yaml:13: enumerate.registry: candidate sum_rows admits this and then builds no spec: "
+        "the policy knows no tile for it (cell dtype=fp32)\n"
+        "  cure: its predicate must refuse what its policy cannot build"
+    )
+
+
+def test_admitting_a_pin_without_a_spec_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(foreign_registry.Copy, "admits", lambda self, request: (True, ""))
+    message = refusal(tmp_path, FOREIGN_MANIFEST)
+    assert (
+        "candidate copy_tiled admits this and then builds no spec: tile 64 does not divide the width 96 "
+        "(cell dtype=fp32, width=96, tile=64)"
+    ) in message
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyError, ZeroDivisionError])
+def test_a_predicate_that_raises_is_an_error_whatever_it_raises(tmp_path: Path, monkeypatch, kind):
+    def raises(self, request):
+        raise kind("odd")
+
+    monkeypatch.setattr(foreign_policy.Sum, "admits", raises)
+    message = refusal(tmp_path, POLICY_MANIFEST)
+    assert f"candidate sum_rows raised {kind.__name__}: " in message
+    assert "(cell dtype=fp32)" in message
+
+
+@dataclass(frozen=True)
+class _ListSpec:
+    dtype: str
+    block: int
+    order: tuple[int, ...] = (1, 0)
+    persistent: bool = False
+
+
+def test_a_field_that_no_descriptor_can_hold_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(foreign_policy.Sum, "sweep_space", lambda self, request: iter([_ListSpec(request.dtype, 32)]))
+    assert refusal(tmp_path, POLICY_MANIFEST) == (
+        "DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: spec field order cannot be projected: "
+        "a descriptor holds no tuple ((1, 0)) (cell dtype=fp32)\n"
+        "  cure: keep numbers, text and booleans in specs"
+    )
+
+
+def test_a_knob_that_varies_without_a_metadata_field_is_an_error(tmp_path: Path):
+    edits = (
+        ("- {name: unroll, type: int, default_value: 1}\n", ""),
+        ("tile, unroll, lanes]", "tile, lanes]"),
+        ("    unroll: {field: unroll}\n", ""),
+        ("unroll: {}, ", ""),
+    )
+    assert refusal(tmp_path, FOREIGN_MANIFEST, *edits) == (
+        "DIR/engine.yaml:11: specialization.bindings: candidate copy_tiled: unroll varies on gfx942 and no metadata "
+        "field is bound to it, so kernels that differ in it only would be one to every matcher "
+        "(cell dtype=fp32, width=64)\n"
+        "  cure: declare unroll in kmd_fields and in specialization, with a binding {field: unroll}"
+    )
+
+
+def test_a_request_that_lacks_a_field_is_named(tmp_path: Path):
+    message = refusal(tmp_path, POLICY_MANIFEST, ("  fixed: {rows: 256}\n", ""))
+    assert message.startswith("DIR/engine.yaml:16: enumerate.cells: foreign_policy:SumRequest takes no such request: ")
+    assert "'rows' (cell dtype=fp32)" in message
+
+
+def test_a_candidate_that_nobody_builds_is_named(tmp_path: Path):
+    message = refusal(
+        tmp_path, FOREIGN_MANIFEST, ("  builders: {copy_tiled: {source: foreign_registry, builder: build_copy}}\n", "")
+    )
+    assert message == (
+        "DIR/engine.yaml:19: enumerate.builders: nothing says which function builds the kernels of copy_tiled\n"
+        "  cure: add copy_tiled: {source: MODULE, builder: FUNCTION}"
+    )
+
+
+def test_a_long_spec_has_a_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    long = "x" * 100
+    monkeypatch.setattr(foreign_registry.Copy, "algorithm", long)
+    loaded = load_manifest(foreign_engine(tmp_path))
+    variants = walk_registry(loaded).variants
+    names = [kernel.name for kernel in kernels_of(loaded, variants)]
+    assert len(set(names)) == len(names)
+    assert max(len(name) for name in names) <= 128
+    assert author(loaded.manifest, kernels_of(loaded, variants), ["dtype", "width"])
+
+
+def test_a_cell_field_may_be_spelled_otherwise_in_requests(tmp_path: Path):
+    enumeration = walked(
+        tmp_path,
+        FOREIGN_MANIFEST,
+        ("width: [64, 96]}", "row_bytes: [64, 96]}"),
+        ("  slice:\n", "  field_map: {row_bytes: [width]}\n  slice:\n"),
+        ("{when: {width: 64}", "{when: {row_bytes: 64}"),
+        ("{when: {width: 96, arch: gfx950}", "{when: {row_bytes: 96, arch: gfx950}"),
+        ("{when: {width: 96, arch: gfx942}", "{when: {row_bytes: 96, arch: gfx942}"),
+    )
+    assert enumeration.counts()["selected"] == 20
+    assert {variant.spec["width"] for variant in enumeration.variants} == {64, 96}
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            ("{arch: [gfx950]}", "{arch: [gfx950], algorithm: sum_row}"),
+            'DIR/engine.yaml:15: enumerate.candidates.algorithm: no candidate has the algorithm "sum_row"\n'
+            '  cure: did you mean "sum_rows"?',
+        ),
+        (
+            ("  fixed:", "  builders: {sum_row: {source: a, builder: b}}\n  fixed:"),
+            'DIR/engine.yaml:16: enumerate.builders.sum_row: no candidate is called "sum_row"\n'
+            '  cure: did you mean "sum_rows"?',
+        ),
+        (
+            ("{dtype: {fp32: FLOAT}}", "{dtype: {fp31: FLOAT}}"),
+            'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: "fp32" is no spelling of dtype that '
+            'specialization.vocabulary maps (cell dtype=fp32)\n  cure: did you mean "fp31"?',
+        ),
+    ],
+)
+def test_a_spelling_that_nothing_has_is_named(tmp_path: Path, edit, message: str):
+    assert refusal(tmp_path, POLICY_MANIFEST, edit) == message
+
+
+def test_policy_knobs_that_come_and_go_do_not_break_the_compact_form():
+    part = parse_selection((DENSE).read_text(), "dense.yaml").selection
+    kernels = [
+        Kernel(
+            name=f"k.d{head}_c{int(causal)}_bm{block}",
+            pack="p",
+            arch=("gfx950",),
+            source={"kind": "rocke", "source": "s", "builder": "b"},
+            spec={"head_size": head, **({"causal": causal} if block != 128 else {}), "block_m": block},
+            metadata={"head_size": head, "causal": int(causal), "block_m": block},
+            priority=0,
+            place=Place("x"),
+        )
+        for head in (64, 128)
+        for causal in (True, False)
+        for block in (64, 128, 256)
+    ]
+    text = author(part, kernels, ["head_size"], policy_knobs=["causal"])
+    assert text.count("  - name: ") == 1
+    assert "policy_knobs: [causal]" in text
