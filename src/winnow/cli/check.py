@@ -12,7 +12,7 @@ from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, Manif
 from winnow.engine_dir import EngineDir
 from winnow.gates.verdict import Verdict
 from winnow.report.verdicts import FORMS
-from winnow.settings.manifest import Manifest
+from winnow.settings.manifest import manifest_schema
 from winnow.steps.check import check_engine
 
 
@@ -35,7 +35,7 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     if schema:
-        print_json(Manifest.model_json_schema())
+        print_json(manifest_schema())
         return 0
     with Progress("check") as progress:
         checked = check_engine(

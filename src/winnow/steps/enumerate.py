@@ -12,10 +12,11 @@ from winnow.engine_dir import EngineDir
 from winnow.files import read_text
 from winnow.selection.author import author, kernels_of
 from winnow.selection.comments import keep_comments
-from winnow.selection.document import write_selection
+from winnow.selection.document import states_header, write_selection
 from winnow.selection.enumerate import walk_registry
 from winnow.selection.enumeration import Enumeration
 from winnow.settings.manifest import LoadedManifest
+from winnow.strict import parse_yaml
 
 Space = Literal["slice", "production", "full"]
 
@@ -47,7 +48,9 @@ def enumerate_engine(engine: EngineDir, *, space: Space | None = None) -> Enumer
 
 
 def write_enumeration(engine: EngineDir, enumeration: Enumeration, *, output: Path | None = None) -> Enumerated:
-    """Write what was enumerated to `output`, or beside the manifest; comments of a selection that is there stay.
+    """Write what was enumerated to `output`, or beside the manifest.
+
+    Of a selection that is there its comments stay, and its form: one that leaves its header to the manifest still does.
 
     Raises:
         InputError, Refused: nothing was selected, or no descriptors can be generated of what was.
@@ -55,15 +58,17 @@ def write_enumeration(engine: EngineDir, enumeration: Enumeration, *, output: Pa
     if enumeration.over is not None:
         return Enumerated(enumeration, None)
     target = output or engine.selection_file
-    text = selection_of(engine.manifest, enumeration)
+    there = read_text(target) if target.is_file() else None
+    beside = there is not None and not states_header(parse_yaml(there, str(target)))
+    text = selection_of(engine.manifest, enumeration, with_header=not beside)
     lost: list[str] = []
-    if target.is_file():
-        text, lost = keep_comments(read_text(target), text, str(target))
+    if there is not None:
+        text, lost = keep_comments(there, text, str(target))
     write_selection(target, text)
     return Enumerated(enumeration, target, tuple(lost))
 
 
-def selection_of(loaded: LoadedManifest, enumeration: Enumeration) -> str:
+def selection_of(loaded: LoadedManifest, enumeration: Enumeration, *, with_header: bool = True) -> str:
     """The text of the selection that holds what was enumerated.
 
     Raises:
@@ -73,7 +78,8 @@ def selection_of(loaded: LoadedManifest, enumeration: Enumeration) -> str:
     kernels = kernels_of(loaded, enumeration.variants)
     precheck(draft_of(loaded.manifest, kernels))
     distinct(loaded.manifest.kmd_fields, kernels)
-    return author(loaded.manifest, kernels, cell_fields, policy_knobs=loaded.manifest.enumerate.accessors)
+    policy = loaded.manifest.enumerate.accessors
+    return author(loaded.manifest, kernels, cell_fields, policy_knobs=policy, with_header=with_header)
 
 
 def ledger_of(enumeration: Enumeration) -> dict[str, Any]:
