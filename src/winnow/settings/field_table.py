@@ -81,8 +81,10 @@ class SpreadDocument(Document):
     def place(self, *path: Key) -> Place:
         """The place of a key path in the file as it was written."""
         for length in range(len(path), 0, -1):
-            if path[:length] in self.origins:
-                return super().place(*self.origins[path[:length]])
+            origin = self.origins.get(path[:length])
+            if origin is not None:
+                inside = (*origin, *path[length:])
+                return super().place(*(inside if inside in self.lines else origin))
         return super().place(*path)
 
 

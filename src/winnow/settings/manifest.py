@@ -110,7 +110,7 @@ def _check_names(loaded: LoadedManifest) -> None:
             raise InputError(f'"{name}" is in cell as well', place=loaded.place("reduction", "performance", name))
         if performance.divides is not None and performance.divides not in manifest.match:
             raise InputError(
-                f'"{performance.divides}" is no field of match',
+                f'"{performance.divides}" is not a field of match',
                 place=loaded.place("reduction", "performance", name, "divides"),
                 cure=nearest(performance.divides, manifest.match),
             )
