@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.archive.verify import shards_of
-from winnow.devices.find import open_device, runtime_for
 from winnow.graphs.reader import read_graph
-from winnow.runtime.execution import Execution
-from winnow.runtime.load import load_engine
-from winnow.runtime.serve import Served, applicable, run_kernel
-
-_MAX_LAUNCHES = 10_000
+from winnow.runtime.opened import open_engine
+from winnow.runtime.serve import Served
 
 
 @dataclass(frozen=True)
@@ -72,12 +67,7 @@ def run_graph(
         Refused: the family declines the graph, or no kernel serves it.
     """
     graph = read_graph(graph_file)
-    with open_device(device or runtime_for(shards_of(archive)), timeout_s=timeout) as runtime:
-        engine = load_engine(archive, runtime.arch)
-        problem, ranked = applicable(engine, graph)
-        with Execution(runtime, engine.adapter, problem, seed=0) as execution:
-            served = tuple(
-                run_kernel(engine, runtime, execution, kernel, min_seconds=seconds, max_launches=_MAX_LAUNCHES)
-                for kernel in ranked[:2]
-            )
-    return GraphRun(graph.name, engine.name, engine.arch, len(engine.kernels), len(ranked), served)
+    with open_engine(archive, device=device, timeout_s=timeout) as opened:
+        applicable, served = len(opened.ranked(graph)), opened.compare(graph, 2, seconds=seconds)
+        engine = opened.engine
+    return GraphRun(graph.name, engine.name, engine.arch, len(engine.kernels), applicable, served)
