@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from winnow.graphs.model import Graph, Tensor
-from winnow.graphs.models import CORPORA, MODELS, attention, context, linear, scores
-from winnow.graphs.models.dense import DENSE
-from winnow.graphs.models.rdna import MADE
+from winnow.graphs.models import MODELS, attention, context, linear, scores
+from winnow.graphs.models.sources import all_corpora
+from winnow.graphs.models.sources.cpu import CORPORA
 from winnow.graphs.reader import graph_of, read_corpus, write_graph
 from winnow.strict import parse_json
 
@@ -37,11 +37,11 @@ def _flops(graph: Graph) -> float:
     return full / 2 if graph.nodes[0].options["causal_mask"] else full
 
 
-@pytest.mark.parametrize("engine", [*CORPORA, *DENSE, *MADE])
+@pytest.mark.parametrize("engine", all_corpora())
 def test_committed_files_are_what_the_table_gives(engine: str) -> None:
     """A file edited by hand, or a table changed without its files, would make the provenance a lie."""
     committed = {path.name: path.read_text() for path in (ENGINES / engine / "corpus").iterdir()}
-    assert committed == {f"{graph.name}.json": write_graph(graph) for graph in {**CORPORA, **DENSE, **MADE}[engine]()}
+    assert committed == {f"{graph.name}.json": write_graph(graph) for graph in all_corpora()[engine]()}
 
 
 def test_module_writes_the_corpora(tmp_path: Path) -> None:

@@ -6,16 +6,14 @@ import argparse
 from pathlib import Path
 
 from winnow.files import write_atomic
-from winnow.graphs.models.corpora import CORPORA
-from winnow.graphs.models.dense import DENSE
-from winnow.graphs.models.rdna import MADE
+from winnow.graphs.models.sources import all_corpora
 from winnow.graphs.reader import write_graph
 
 
 def write_corpora(directory: Path) -> dict[str, int]:
     """Write `<directory>/<engine>/corpus/<graph>.json` for every graph; returns how many each engine got."""
     counts: dict[str, int] = {}
-    for engine, corpus in {**CORPORA, **DENSE, **MADE}.items():
+    for engine, corpus in all_corpora().items():
         graphs = corpus()
         for graph in graphs:
             write_atomic(directory / engine / "corpus" / f"{graph.name}.json", write_graph(graph))

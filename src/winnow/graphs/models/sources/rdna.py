@@ -50,7 +50,10 @@ def rdna_corpus() -> tuple[Graph, ...]:
     return tuple(graphs)
 
 
-MADE: Mapping[str, Callable[[], tuple[Graph, ...]]] = {"attention_gfx11": rdna_corpus, "attention_gfx12": rdna_corpus}
+CORPORA: Mapping[str, Callable[[], tuple[Graph, ...]]] = {
+    "attention_gfx11": rdna_corpus,
+    "attention_gfx12": rdna_corpus,
+}
 """Corpora by engine that are made and not taken from models."""
 
 

@@ -45,7 +45,7 @@ def dense_corpus() -> tuple[Graph, ...]:
     return (*models, *made)
 
 
-DENSE: Mapping[str, Callable[[], tuple[Graph, ...]]] = {"attention_gfx950": dense_corpus}
+CORPORA: Mapping[str, Callable[[], tuple[Graph, ...]]] = {"attention_gfx950": dense_corpus}
 """The corpus by its engine."""
 
 
