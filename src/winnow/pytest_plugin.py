@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Workers of pytest-xdist get their arguments spelled out: tell them whether a person wrote them."""
+    """Workers of pytest-xdist get their arguments spelled out: say whether a person wrote them."""
     node.workerinput["winnow_runs_everything"] = _runs_everything(node.config)
 
 
@@ -93,7 +93,7 @@ class GateTest(pytest.Item):
             raise GateFailed(text(verdicts))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """A refusal is no crash: what it says is shown, not where in Winnow it was said."""
+        """A refusal is not a crash: what it says is shown, not where in Winnow it was said."""
         if isinstance(excinfo.value, GateFailed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

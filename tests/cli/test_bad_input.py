@@ -33,7 +33,7 @@ MISTAKES = [
         "enumerate",
         r'"x86-64-v9"\n  cure: did',
     ),
-    ("selection.yaml", "dtype: fp32", "dtype: fp23", "generate", r'"fp23" is no spelling of dtype'),
+    ("selection.yaml", "dtype: fp32", "dtype: fp23", "generate", r'"fp23" is not a spelling of dtype'),
     ("selection.yaml", "arch: [", "arch: [x86-64-v9, ", "generate", r'arch\[0\]: unknown arch "x86-64-v9" \(did you'),
     ("selection.yaml", "knobs: knobs0", "knobs: knob0", "generate", r'no knob set "knob0"\n  cure: did you mean'),
     ("selection.yaml", "packs:", "packs: off", "generate", r"selection.yaml:\d+: "),

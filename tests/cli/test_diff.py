@@ -129,7 +129,7 @@ def test_a_packed_tree_is_compared_by_what_was_authored(small_engine: Path, winn
     ("name", "message"),
     [
         ("nothing", "no such file or directory"),
-        ("notes.txt", "is no selection (.yaml), pack (.kdp.json), catalog directory or packed tree"),
+        ("notes.txt", "is not a selection (.yaml), a pack (.kdp.json), a catalog directory or a packed tree"),
     ],
 )
 def test_what_is_no_set_of_kernels_is_unusable(twins: tuple[Path, Path], winnow, name: str, message: str):

@@ -61,7 +61,7 @@ def test_enumerate_prints_a_ledger_that_adds_up(tmp_path: Path, winnow):
 def test_plan_says_that_no_space_is_told_and_that_the_budget_holds(engine: Path, winnow):
     code, out, _ = winnow("plan", "-m", engine)
     assert code == 0
-    assert "the candidate tells no tuning space" in out
+    assert "the candidate has no tuning space" in out
     assert out.endswith("budget: everything selected is within it\n")
 
 
@@ -157,7 +157,7 @@ def test_mask_numbers_are_translated(tmp_path: Path, winnow, mask: int, outcome:
         (
             ("match:", "match:"),
             [{"dtype": "fp32", "nrows": 8}],
-            'DIR/c.shapes.json:1: [0]: "nrows" of this shape is no field of foreign_policy:SumRequest\n'
+            'DIR/c.shapes.json:1: [0]: "nrows" of this shape is not a field of foreign_policy:SumRequest\n'
             "  cure: rename it in coverage.fields, or translate its values in coverage.values; "
             'did you mean "rows"?',
         ),
@@ -177,7 +177,7 @@ def test_mask_numbers_are_translated(tmp_path: Path, winnow, mask: int, outcome:
         (
             ("match:", "match:"),
             [{"rows": None}],
-            "DIR/c.shapes.json:1: [0].rows: None is no number, text or boolean",
+            "DIR/c.shapes.json:1: [0].rows: None is not a number, text or boolean",
         ),
     ],
 )

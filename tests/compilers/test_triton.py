@@ -121,7 +121,10 @@ def test_sources_that_share_their_intermediate_text_are_one_object_but_for_the_n
         ({"function": "missing"}, 'the kernel\'s text defines no jitted function "missing"'),
         ({"constexprs": ()}, "the kernel takes x_ptr, y_ptr, shift, scale, SIZE; given are x_ptr, y_ptr, shift, scale"),
         ({"options": (("wave_per_eu", 2),)}, "the back end does not take the option wave_per_eu=2"),
-        ({"attributes": (("z_ptr", "tt.divisibility", 16),)}, 'an attribute is about "z_ptr", which is no argument'),
+        (
+            {"attributes": (("z_ptr", "tt.divisibility", 16),)},
+            'an attribute is about "z_ptr", which is not an argument',
+        ),
     ],
 )
 def test_a_source_that_does_not_fit_is_refused_in_words(changes: dict[str, object], reason: str) -> None:

@@ -142,7 +142,7 @@ def test_comments_are_passed_over_and_places_stay_true(tmp_path: Path):
         (
             "a.udb.json",
             "{}",
-            '{path}: no descriptor: the name is not <stem>.<type>.json\n  cure: did you mean "umd"?',
+            '{path}: not a descriptor: its name is not <stem>.<type>.json\n  cure: did you mean "umd"?',
         ),
         (
             "a.ued.json",

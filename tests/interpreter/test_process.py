@@ -107,17 +107,17 @@ def test_a_check_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("tl.load(b + at)", "tl.load(b + at + 3)", "reads 3 elements beside its tensors, the first 0 bytes behind b"),
+        ("tl.load(b + at)", "tl.load(b + at + 3)", "reads 3 elements beside its tensors, the first 0 bytes past b"),
         ("tl.load(a + at)", "tl.load(a + at - 1)", "reads 1 elements beside its tensors, the first 2 bytes before a"),
         (
             "tl.store(c + at,",
             "tl.store(c + at + 9,",
-            "writes 9 elements beside its tensors, the first 0 bytes behind c",
+            "writes 9 elements beside its tensors, the first 0 bytes past c",
         ),
         (
             "    tl.store(",
             "    tl.atomic_add(c + 256 + index, 1.0, mask=index < 2)\n    tl.store(",
-            "writes 2 elements beside its tensors, the first 0 bytes behind c",
+            "writes 2 elements beside its tensors, the first 0 bytes past c",
         ),
         (
             "    tl.store(",
@@ -127,7 +127,7 @@ def test_a_check_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
         (
             "    tl.store(",
             "    tl.load(tl.where(index % 2 == 0, a + index, b + 255 + index))\n    tl.store(",
-            "reads 8 elements beside its tensors, the first 0 bytes behind b",
+            "reads 8 elements beside its tensors, the first 0 bytes past b",
         ),
     ],
 )

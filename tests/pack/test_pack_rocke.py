@@ -165,7 +165,7 @@ def test_what_rocke_does_not_do_as_asked_fails_the_pack(
 def test_without_a_comgr_the_cure_names_it(rocke: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ROCKE_COMGR_LIB")
     assert refused(tmp_path, kernels(32)) == (
-        "rocKE finds no comgr that tells its LLVM, so it cannot compile\n  cure: every check before compiling has "
+        "rocKE finds no comgr that states its LLVM, so it cannot compile\n  cure: every check before compiling has "
         "passed here; install ROCm's comgr, or name its library in ROCKE_COMGR_LIB"
     )
     monkeypatch.setenv("ROCKE_COMGR_LIB", str(tmp_path / "gone.so"))

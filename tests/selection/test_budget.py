@@ -59,7 +59,7 @@ def test_an_allowance_takes_its_cells_out_of_the_total(tmp_path: Path):
         ),
         (
             '{per_cell: 3, allow: [{when: {wide: 64}, reason: "r"}]}',
-            'DIR/engine.yaml:26: enumerate.budget.allow[0].when.wide: "wide" is no field of a cell\n'
+            'DIR/engine.yaml:26: enumerate.budget.allow[0].when.wide: "wide" is not a field of a cell\n'
             '  cure: did you mean "width"?',
         ),
         (

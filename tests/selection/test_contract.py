@@ -92,8 +92,8 @@ def test_a_policy_that_is_one_for_a_whole_shape_is_resolved_there(tmp_path: Path
 def test_a_knob_left_to_policy_without_an_accessor_is_an_error(tmp_path: Path):
     assert refusal(tmp_path, POLICY_MANIFEST, ("  accessors: {persistent: resolved_persistent}\n", "")) == (
         'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: SumSpec leaves "persistent" to the kernel\'s '
-        "policy, and nothing tells what it decides (cell dtype=fp32)\n"
-        "  cure: add persistent to enumerate.accessors, with the spec's method that tells"
+        "policy, and nothing says what it decides (cell dtype=fp32)\n"
+        "  cure: add persistent to enumerate.accessors, with the spec's method that says it"
     )
 
 
@@ -122,7 +122,7 @@ def test_a_binding_and_an_accessor_that_name_a_property_are_errors_with_their_li
         registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu")
     assert str(caught.value).replace(str(tmp_path), "DIR") == f"{place}{problem}{NO_METHOD}"
     assert refusal(tmp_path, FOREIGN_MANIFEST, ("lanes: {method: lanes}", "lanes: {field: lanes}")) == (
-        f"{place}candidate copy_tiled: CopySpec.lanes is no field of the spec {cell}\n"
+        f"{place}candidate copy_tiled: CopySpec.lanes is not a field of the spec {cell}\n"
         "  cure: name a field, or bind a method without arguments: {method: lanes}"
     )
     monkeypatch.setattr(foreign_policy.SumSpec, "resolved_persistent", property(lambda self: True))
@@ -149,7 +149,7 @@ def test_requests_that_pin_nothing_are_sliced_by_their_sweep_space(tmp_path: Pat
 
 def test_a_candidate_without_a_space_has_no_full_one(tmp_path: Path):
     assert refusal(tmp_path, POLICY_MANIFEST, ("space: production", "space: full")) == (
-        "DIR/engine.yaml:19: enumerate.space: candidate sum_rows tells no tuning space\n"
+        "DIR/engine.yaml:19: enumerate.space: candidate sum_rows has no tuning space\n"
         "  cure: use the space `production` or `slice`"
     )
 
@@ -234,7 +234,7 @@ def test_a_field_that_no_descriptor_can_hold_is_an_error(tmp_path: Path, monkeyp
     monkeypatch.setattr(foreign_policy.Sum, "sweep_space", lambda self, request: iter([_ListSpec(request.dtype, 32)]))
     assert refusal(tmp_path, POLICY_MANIFEST) == (
         "DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: spec field order cannot be projected: "
-        "a descriptor holds no tuple ((1, 0)) (cell dtype=fp32)\n"
+        "a descriptor cannot hold a tuple ((1, 0)) (cell dtype=fp32)\n"
         "  cure: keep numbers, text and booleans in specs"
     )
 
@@ -310,7 +310,7 @@ def test_a_cell_field_may_be_spelled_otherwise_in_requests(tmp_path: Path):
         ),
         (
             ("{dtype: {fp32: FLOAT}}", "{dtype: {fp31: FLOAT}}"),
-            'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: "fp32" is no spelling of dtype that '
+            'DIR/engine.yaml:13: enumerate.registry: candidate sum_rows: "fp32" is not a spelling of dtype that '
             'specialization.vocabulary maps (cell dtype=fp32)\n  cure: did you mean "fp31"?',
         ),
     ],

@@ -95,12 +95,12 @@ def test_capability_refusal_is_in_the_ledger(tmp_path: Path):
         ),
         (
             ("width: [64, 96]}", "widht: [64, 96]}"),
-            'DIR/engine.yaml:24: enumerate.cells: "widht" is no field of foreign_registry:CopyRequest\n'
+            'DIR/engine.yaml:24: enumerate.cells: "widht" is not a field of foreign_registry:CopyRequest\n'
             '  cure: did you mean "width"?',
         ),
         (
             ("{when: {width: 64}", "{when: {wide: 64}"),
-            'DIR/engine.yaml:27: enumerate.slice[0].when.wide: "wide" is no field of a cell\n'
+            'DIR/engine.yaml:27: enumerate.slice[0].when.wide: "wide" is not a field of a cell\n'
             '  cure: did you mean "width"?',
         ),
         (

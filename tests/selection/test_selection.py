@@ -142,7 +142,7 @@ def test_ordinals_keep_their_padding():
         ),
         (
             [("dtype: bf16, knobs", "dtype: bf61, knobs")],
-            's.yaml:22: packs[0].variants[0].shapes[0]: "bf61" is no spelling of dtype that the vocabulary maps\n'
+            's.yaml:22: packs[0].variants[0].shapes[0]: "bf61" is not a spelling of dtype that the vocabulary maps\n'
             '  cure: did you mean "bf16"?',
         ),
         (

@@ -77,7 +77,7 @@ def find_rocke() -> RockeToolchain:
         ) from error
     answer = _ask_comgr()
     if answer is None or answer[0] is None:
-        raise InputError("rocKE finds no comgr that tells its LLVM, so it cannot compile", cure=f"{_JUDGED}; {_COMGR}")
+        raise InputError("rocKE finds no comgr that states its LLVM, so it cannot compile", cure=f"{_JUDGED}; {_COMGR}")
     llvm, library = answer
     try:
         digest = sha256_hex(Path(library).read_bytes())

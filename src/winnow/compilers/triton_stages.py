@@ -125,7 +125,7 @@ def _attributes(source: TritonSource) -> dict[tuple[int], list[list[str | int]]]
     order = _positions(source)
     for argument, attribute, value in source.attributes:
         if argument not in names:
-            raise CompileFailed(f'an attribute is about "{argument}", which is no argument')
+            raise CompileFailed(f'an attribute is about "{argument}", which is not an argument')
         found.setdefault((order[argument],), []).append([attribute, value])
     return found
 

@@ -33,4 +33,4 @@ ARGUMENT_TYPES: Mapping[str, TritonType] = {
 """Every type that a run-time argument may have, in Triton's spelling."""
 
 NULL_POINTERS = ("global_scratch", "profile_scratch")
-"""Arguments that Triton adds behind the kernel's own. A launcher passes null: kernels that need them are refused."""
+"""Arguments that Triton adds after the kernel's own. A launcher passes null: kernels that need them are refused."""

@@ -53,7 +53,7 @@ def read_descriptor(path: Path) -> descriptors.Document:
     kind = kind_of(path)
     if kind is None:
         raise InputError(
-            "no descriptor: the name is not <stem>.<type>.json",
+            "not a descriptor: its name is not <stem>.<type>.json",
             place=Place(str(path)),
             cure=nearest(path.name.split(".")[-2] if path.name.count(".") > 1 else "", DOCUMENTS),
         )

@@ -21,7 +21,7 @@ class TunedSpec:
     """Base of a spec: plain fields, of which those in `CELL` say what is computed and the others are knobs.
 
     Raises:
-        ValueError: a field is not of its declared type (True is no int).
+        ValueError: a field is not of its declared type (True is not an int).
     """
 
     ALGORITHM: ClassVar[str]

@@ -27,7 +27,7 @@ def read_shapes(path: Path) -> tuple[Shape, ...]:
     """Every shape of a file (a JSON list of records; keys that start with `_` are annotations), in its order.
 
     Raises:
-        InputError: unreadable, not a list of records, a value that is no scalar, no shape at all.
+        InputError: unreadable, not a list of records, a value that is not a scalar, no shape at all.
     """
     document = load_json(path)
     if not isinstance(document.data, list):
@@ -41,7 +41,7 @@ def read_shapes(path: Path) -> tuple[Shape, ...]:
         fields = {key: value for key, value in record.items() if not key.startswith("_")}
         for key, value in fields.items():
             if not isinstance(value, (bool, int, float, str)):
-                raise InputError(f"{value!r} is no number, text or boolean", place=document.place(i, key))
+                raise InputError(f"{value!r} is not a number, text or boolean", place=document.place(i, key))
         shapes.append(Shape(_name(record, f"{path.name.removesuffix('.shapes.json')}[{i}]"), fields, document.place(i)))
     return tuple(shapes)
 

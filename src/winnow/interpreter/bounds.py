@@ -65,7 +65,7 @@ def _refuse_outside(verb: str, addresses: NDArray[Any], size: int, spans: Mappin
     if outside.any():
         at = int(addresses[outside].min())
         distances = {
-            name: f"{at - behind} bytes behind" if at >= behind else f"{first - at} bytes before"
+            name: f"{at - behind} bytes past" if at >= behind else f"{first - at} bytes before"
             for name, (first, behind) in spans.items()
         }
         nearest = min(spans, key=lambda name: min(abs(at - edge) for edge in spans[name]))

@@ -26,7 +26,7 @@ def judge(
     for operand in problem.operands:
         before, after = launch.arguments[operand.role], answer.memory[operand.role]
         if not isinstance(before, Memory):
-            raise TypeError(f"the argument {operand.role} is no memory")
+            raise TypeError(f"the argument {operand.role} is not memory")
         if not _untouched(operand, before, after):
             return failed(
                 f"changed its input {operand.role}" if not operand.output else f"wrote outside {operand.role}"

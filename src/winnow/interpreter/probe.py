@@ -77,7 +77,7 @@ def run_probes(
 
 
 def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:
-    """The launch of a probe: everything in memory that is no input's element is NaN."""
+    """The launch of a probe: everything in memory that is not an input's element is NaN."""
     memory = {
         operand.role: _memory(operand, None if operand.output else inputs[operand.role])
         for operand in probe.problem.operands

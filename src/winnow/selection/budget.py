@@ -113,7 +113,7 @@ class Meter:
             for name in allowance.when if known else ():
                 if name not in known:
                     raise InputError(
-                        f'"{name}" is no field of a cell',
+                        f'"{name}" is not a field of a cell',
                         place=self.loaded.place("enumerate", "budget", "allow", i, "when", name),
                         cure=nearest(name, known),
                     )

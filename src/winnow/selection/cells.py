@@ -137,7 +137,7 @@ class CellWalk:
         for name in mapped:
             if name not in self.request_fields:
                 raise InputError(
-                    f'"{name}" is no field of {self.plan.request}',
+                    f'"{name}" is not a field of {self.plan.request}',
                     place=self.loaded.place("enumerate", "cells"),
                     cure=nearest(name, self.request_fields),
                 )
@@ -192,11 +192,11 @@ class CellWalk:
         """The candidate's whole tuning space for a request.
 
         Raises:
-            InputError: it tells none.
+            InputError: it has none.
         """
         if getattr(candidate, "space", None) is None:
             raise InputError(
-                f"candidate {candidate.name} tells no tuning space",
+                f"candidate {candidate.name} has no tuning space",
                 place=self.loaded.place("enumerate", "space"),
                 cure="use the space `production` or `slice`",
             )

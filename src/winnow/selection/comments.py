@@ -68,7 +68,7 @@ def _comments(text: str) -> list[_Comment]:
     found: dict[int, _Comment] = {}
     for token in YAML().scan(text):
         for part in _flat(getattr(token, "_comment", None)):
-            # Where empty lines come first, the mark is behind some of them: the text itself says which line it is.
+            # Where empty lines come first, the mark is after some of them: the text itself says which line it is.
             number = max(part.start_mark.line - 1, 0)
             for comment in filter(None, map(str.strip, part.value.splitlines())):
                 while number in found or not lines[number].rstrip().endswith(comment):
@@ -136,7 +136,7 @@ def _agree(anchor: _Anchor, other: _Anchor) -> bool:
 
 
 def _owner(anchors: Sequence[tuple[int, _Anchor]], comment: _Comment) -> _Anchor | None:
-    """The item that a comment speaks of; None for one behind the last item."""
+    """The item that a comment speaks of; None for one after the last item."""
     if not comment.trailing:
         return next((anchor for line, anchor in anchors if line > comment.line), None)
     begun = [(line, anchor) for line, anchor in anchors if line <= comment.line]

@@ -197,7 +197,7 @@ class _Enumerator:
             for name in rule.when:
                 if name not in known:
                     raise InputError(
-                        f'"{name}" is no field of a cell',
+                        f'"{name}" is not a field of a cell',
                         place=self.loaded.place("enumerate", "slice", i, "when", name),
                         cure=nearest(name, known),
                     )

@@ -133,7 +133,7 @@ class _Expansion:
     def spelled(self, name: str, value: Any, words: Mapping[str, Any], place: Place) -> Any:
         if words and str(value) not in words and value not in words.values():
             raise InputError(
-                f'"{value}" is no spelling of {name} that the vocabulary maps',
+                f'"{value}" is not a spelling of {name} that the vocabulary maps',
                 place=place,
                 cure=nearest(str(value), words),
             )

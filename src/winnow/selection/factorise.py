@@ -139,7 +139,7 @@ class _Split:
         return made
 
     def best(self, varying: Sequence[str], cell_fields: Collection[str]) -> list[str]:
-        """The knob fields: all that are no cell fields, or the ones that change fastest, as many as save lines."""
+        """The knob fields: all that are not cell fields, or the ones that change fastest, as many as save lines."""
         if cell_fields:
             return [name for name in varying if name not in cell_fields]
         specs = [kernel.spec for kernel in self.kernels]

@@ -35,7 +35,7 @@ def token(value: Any) -> Any:
 def kernel_names(algorithm: str, arch: str, specs: Sequence[Record], metadata: Sequence[Record]) -> list[str]:
     """A name for each kernel of one algorithm on one arch, from its spec and its metadata.
 
-    Every field is in it: text as it is, numbers behind their abbreviation, a knob that is left to the kernel's policy
+    Every field is in it: text as it is, numbers after their abbreviation, a knob that is left to the kernel's policy
     with what the policy decides. Where that makes a name longer than `MAX_NAME_BYTES`, fields with one value are not.
     """
     fields = list(dict.fromkeys(name for spec in specs for name in spec))

@@ -12,7 +12,7 @@ from winnow.settings.manifest import LoadedManifest
 
 @dataclass(frozen=True)
 class CellCount:
-    """The exact number of legal variants of one candidate on one arch in one cell; None where it tells no space.
+    """The exact number of legal variants of one candidate on one arch in one cell; None where it has no space.
 
     `marginals` maps each knob to the number of legal variants with each of its values.
     """
@@ -66,7 +66,7 @@ def _count(walk: CellWalk, candidate: Any, arch: str, cell: Mapping[str, Any]) -
     if reason is not None:
         return CellCount(arch, candidate.name, cell, 0, {}, reason)
     if getattr(candidate, "space", None) is None:
-        return CellCount(arch, candidate.name, cell, None, {}, "the candidate tells no tuning space")
+        return CellCount(arch, candidate.name, cell, None, {}, "the candidate has no tuning space")
     space = walk.space(candidate, cell, request)
     count, marginals = walk.ask(candidate, cell, {}, lambda: (space.count(), space.marginals()))
     return CellCount(arch, candidate.name, cell, count, marginals)

@@ -16,21 +16,21 @@ from winnow.settings.manifest import LoadedManifest
 def plain_spec(spec: Any, accessors: Mapping[str, str]) -> dict[str, Any]:
     """The fields of a spec as descriptors hold them: scalars, None and nested mappings.
 
-    A knob with an accessor that the spec leaves unset is left out, for a builder tells it from every value.
+    A knob with an accessor that the spec leaves unset is left out, because a builder tells it apart from every value.
 
     Raises:
-        InputError: the spec is no dataclass, or a field holds what no descriptor can.
+        InputError: the spec is not a dataclass, or a field holds what no descriptor can.
     """
     if not is_dataclass(spec) or isinstance(spec, type):
         raise InputError(
-            f"a spec of type {type(spec).__name__} cannot be projected: it is no dataclass",
+            f"a spec of type {type(spec).__name__} cannot be projected: it is not a dataclass",
             cure="make the spec a dataclass of plain fields",
         )
     plain: dict[str, Any] = asdict(spec)
     for name, value in plain.items():
         if not _holds(value):
             raise InputError(
-                f"spec field {name} cannot be projected: a descriptor holds no {type(value).__name__} ({value!r})",
+                f"spec field {name} cannot be projected: a descriptor cannot hold a {type(value).__name__} ({value!r})",
                 cure="keep numbers, text and booleans in specs",
             )
     unset = {field.name for field in fields(spec) if field.name in accessors and field.default is None}
@@ -48,7 +48,7 @@ def _holds(value: Any) -> bool:
 def observed_metadata(spec: Any, loaded: LoadedManifest) -> dict[str, Any]:
     """What the metadata of a kernel built from `spec` must say, read from the spec by the manifest's bindings.
 
-    A knob that the spec leaves unset has the value that its accessor tells. A field that this spec's class does not
+    A knob that the spec leaves unset has the value that its accessor gives. A field that this spec's class does not
     have is left out: the declared default stands for it.
 
     Raises:
@@ -68,7 +68,7 @@ def observed_metadata(spec: Any, loaded: LoadedManifest) -> dict[str, Any]:
         words = part.vocabulary.get(name)
         if words is not None and str(plain) not in words and plain not in words.values():
             raise InputError(
-                f'"{plain}" is no spelling of {name} that specialization.vocabulary maps',
+                f'"{plain}" is not a spelling of {name} that specialization.vocabulary maps',
                 cure=nearest(str(plain), words),
             )
         metadata[name] = part.spelled(name, plain)
@@ -81,7 +81,7 @@ def _read(spec: Any, binding: Binding, place: Place) -> Any:
     if binding.field is not None:
         if binding.field not in [item.name for item in fields(spec)]:
             raise InputError(
-                f"{owner}.{binding.field} is no field of the spec",
+                f"{owner}.{binding.field} is not a field of the spec",
                 place=place,
                 cure=f"name a field, or bind a method without arguments: {{method: {binding.field}}}",
             )
@@ -100,15 +100,15 @@ def _resolved(spec: Any, name: str, loaded: LoadedManifest) -> Any:
     accessors, place = loaded.manifest.enumerate.accessors, loaded.place("enumerate", "accessors", name)
     if name not in accessors:
         raise InputError(
-            f'{type(spec).__name__} leaves "{name}" to the kernel\'s policy, and nothing tells what it decides',
-            cure=f"add {name} to enumerate.accessors, with the spec's method that tells",
+            f'{type(spec).__name__} leaves "{name}" to the kernel\'s policy, and nothing says what it decides',
+            cure=f"add {name} to enumerate.accessors, with the spec's method that says it",
         )
     if not hasattr(spec, accessors[name]):
         raise InputError(f'{type(spec).__name__} has no "{accessors[name]}", the accessor of {name}', place=place)
     value = _read(spec, Binding(method=accessors[name]), place)
     if value is None:
         raise InputError(
-            f'the accessor "{accessors[name]}" of {type(spec).__name__} tells None for {name}', place=place
+            f'the accessor "{accessors[name]}" of {type(spec).__name__} gives None for {name}', place=place
         )
     return value
 

@@ -1,4 +1,4 @@
-"""The name template behind a list of kernel names: which parts of a name are values of which field."""
+"""The name template of a list of kernel names: which parts of a name are values of which field."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def infer_template(names: Sequence[str], values: Sequence[Mapping[str, Any]]) ->
 
 
 def _with_tag(pieces: Sequence[list[str]], shortest: int, position: int) -> tuple[str, ...] | None:
-    """Each kernel's tag if its extra pieces stand behind `position` and start with an underscore."""
+    """Each kernel's tag if its extra pieces stand after `position` and start with an underscore."""
     tags = []
     for own in pieces:
         extra = own[position : position + len(own) - shortest]

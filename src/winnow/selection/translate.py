@@ -46,7 +46,7 @@ def request_values(loaded: LoadedManifest, fields: Mapping[str, Any], known: lis
         for name, translated in said.items():
             if name not in known:
                 raise InputError(
-                    f'"{key}" of this shape is no field of {loaded.manifest.enumerate.request}',
+                    f'"{key}" of this shape is not a field of {loaded.manifest.enumerate.request}',
                     place=place,
                     cure=f"rename it in coverage.fields, or translate its values in coverage.values; "
                     f"{nearest(name, known)}",

@@ -57,7 +57,7 @@ class Enumerate(StrictModel):
 
     `field_map` is where the fields of cells (and of `pin` and `fixed`) are spelled otherwise in requests: the names of
     all request fields that one of them sets. `accessors` names, for a knob that the registry leaves to the kernel's
-    policy, the spec's attribute or method that tells what the policy decides.
+    policy, the spec's attribute or method that says what the policy decides.
     """
 
     registry: str

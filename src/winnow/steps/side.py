@@ -37,7 +37,7 @@ def read_side(path: Path) -> tuple[Item, ...]:
         kdp = validate(Kdp, load_json(path))
         return tuple(_descriptor(kdp, kernel, kernel.metadata) for kernel in kdp.kernels)
     raise InputError(
-        "is no selection (.yaml), pack (.kdp.json), catalog directory or packed tree", place=Place(str(path))
+        "is not a selection (.yaml), a pack (.kdp.json), a catalog directory or a packed tree", place=Place(str(path))
     )
 
 

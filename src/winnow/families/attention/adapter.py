@@ -33,7 +33,7 @@ class AttentionAdapter:
     def problem(self, graph: Graph) -> Problem:
         """The attention that the graph asks for. Raises Declined with the reason when no kernel computes it.
 
-        A causal mask that hides nothing is no mask: `causal` is 0 then, so that decoding needs no causal kernel.
+        A causal mask that hides nothing is not a mask: `causal` is 0 then, so that decoding needs no causal kernel.
         """
         node = single_node(graph, "SdpaAttributes")
         refuse_others(node, _ROLES)

@@ -12,7 +12,7 @@ from winnow.families.attention.mask import causal_offset, diagonal_corner
 def band_of(options: Mapping[str, Any], seqlen_q: int, seqlen_kv: int) -> tuple[str, int, int]:
     """(mask, low, high): query i sees key j where i + low <= j <= i + high.
 
-    A bound that hides nothing is no bound, so `mask` is the most special of `none`, `causal` and `band` that is true.
+    A bound that hides nothing is not a bound: `mask` is the most special of `none`, `causal` and `band` that is true.
     `left_bound` L lets a query see the L keys before its own place on the diagonal.
     """
     low, high = -seqlen_q, seqlen_kv
