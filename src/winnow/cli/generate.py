@@ -15,7 +15,7 @@ from winnow.descriptors.generate import generate
 from winnow.descriptors.ids import check_addition, kept_text
 from winnow.descriptors.native import native_files
 from winnow.errors import InputError, Place
-from winnow.files import write_atomic
+from winnow.files import MOMENT_S, locked, write_atomic
 from winnow.gates import regeneration
 from winnow.gates.verdict import exit_code, judged
 from winnow.selection.budget import within_budget
@@ -59,13 +59,17 @@ def command(
         verdict = judged("regeneration", f"{len(files)} files", regeneration.differences(files, job.target))
         print_json(verdict.as_dict()) if as_json else print_verdicts([verdict])
         return exit_code([verdict])
-    if job.live is not None and job.kept_file is not None:
-        kept = kept_text(job.header.engine.name, catalog)
-        write_atomic(job.kept_file, kept) if kept else job.kept_file.unlink(missing_ok=True)
-    files_written = _write(catalog, job.target)
-    hooks = {} if native is None else native_files(job.header, catalog)
-    for name, text in hooks.items():
-        write_atomic((native or Path()) / name, text)
+    with locked(job.target, wait_s=MOMENT_S) as lock:
+        kept_now = job.kept_now()
+        if kept_now != job.kept:
+            catalog = generate(job.header, kernels, kept_now)
+        if job.live is not None and job.kept_file is not None:
+            kept = kept_text(job.header.engine.name, catalog)
+            write_atomic(job.kept_file, kept) if kept else job.kept_file.unlink(missing_ok=True)
+        files_written = _write(catalog, lock)
+        hooks = {} if native is None else native_files(job.header, catalog)
+        for name, text in hooks.items():
+            write_atomic((native or Path()) / name, text)
     left_out = _left_out(kernels, catalog)
     kernels_written = len(kernels) - len(left_out)
     for name in left_out:

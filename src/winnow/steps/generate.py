@@ -9,11 +9,11 @@ from pathlib import Path
 
 from winnow.cli.options import DEFAULT_MANIFEST
 from winnow.descriptors.generate import generate
-from winnow.descriptors.ids import FRESH, KeptIds, keep_ids
+from winnow.descriptors.ids import FRESH, KeptIds, keep_ids, read_kept_ids
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
-from winnow.files import staged_directory, write_atomic
+from winnow.files import MOMENT_S, Lock, locked, staged_tree, write_atomic
 from winnow.selection.document import LoadedSelection, load_selection
 from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
@@ -32,6 +32,12 @@ class _Job:
     kept: KeptIds
     live: Catalog | None
     kept_file: Path | None
+
+    def kept_now(self) -> KeptIds:
+        """The ids to keep, read anew where a writer that came first may have changed their file."""
+        if self.live is not None or self.kept_file is None:
+            return self.kept
+        return read_kept_ids(self.kept_file, self.header.engine.name)
 
 
 def _job(manifest: Path, selection: Path | None, output: Path | None, live: Path | None) -> _Job:
@@ -81,12 +87,13 @@ def write_catalog(
     """Replace the catalog at `target` by what the selection generates; (files, kernels) written."""
     kernels = expand(selection)
     catalog = generate(manifest, kernels, kept)
-    return _write(catalog, target), len(kernels) - len(_left_out(kernels, catalog))
+    with locked(target, wait_s=MOMENT_S) as lock:
+        return _write(catalog, lock), len(kernels) - len(_left_out(kernels, catalog))
 
 
-def _write(catalog: Catalog, target: Path) -> int:
+def _write(catalog: Catalog, lock: Lock) -> int:
     files = catalog.files()
-    with staged_directory(target) as staging:
+    with staged_tree(lock) as staging:
         for name, text in files.items():
             write_atomic(staging / name, text)
     return len(files)
