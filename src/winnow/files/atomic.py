@@ -21,7 +21,7 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     """
     raw = data.encode() if isinstance(data, str) else data
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_unfinished(path.parent.absolute())
+    _enter(path.parent.absolute())
     temporary, descriptor = _create(path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -56,8 +56,13 @@ def _lock(descriptor: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _remove_unfinished(folder: Path) -> None:
-    """Remove the files of dead writers, once a process and folder: listing a folder at each write adds up."""
+def _enter(folder: Path) -> None:
+    """Clear a folder once a process: to list it at each write would add up."""
+    remove_unfinished(folder)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove the unfinished files of dead writers from a folder."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             if name.startswith(PREFIX):

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from winnow.files.atomic import remove_unfinished
 from winnow.files.exchange import put_in_place, repair, sibling
 from winnow.files.lock import Lock
 
@@ -62,6 +63,7 @@ def _link(source: str, target: str) -> str:
 
 
 def _remove_left_over(target: Path) -> None:
+    remove_unfinished(target.parent)
     dead = re.compile(rf"\.{re.escape(target.name)}\.(staging|retired)(-[0-9a-f-]+)?")
     for path in target.parent.iterdir():
         if dead.fullmatch(path.name):
