@@ -37,7 +37,7 @@ def test_the_demo_ends_with_every_gate_passed(
         shutil.copy(small_engine / "engine.yaml", target / "engine.yaml")
         return 5
 
-    monkeypatch.setattr("winnow.cli.demo.copy_engine", copy)
+    monkeypatch.setattr("winnow.steps.demo.copy_engine", copy)
     code, out, err = winnow("demo", tmp_path / "with a space", "-j", "2")
     assert code == 0, out + err
     for stage in ("count", "enumerate", "generate", "pack", "sweep", "reduce", "repack", "check", "report"):

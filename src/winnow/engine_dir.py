@@ -87,4 +87,4 @@ class EngineDir:
     @cached_property
     def selection(self) -> LoadedSelection:
         """The selection, read once."""
-        return load_selection(self.selection_file)
+        return load_selection(self.selection_file, self.manifest_file)

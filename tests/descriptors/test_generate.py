@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from winnow.cli import generate as generate_command
 from winnow.descriptors.generate import generate
 from winnow.descriptors.ids import check_addition, keep_ids
 from winnow.descriptors.tree import Catalog, read_catalog
@@ -346,7 +345,7 @@ def test_ids_that_another_writer_came_to_keep_meanwhile_are_kept(
         assert winnow("generate", "-m", manifest, "--keep-ids", tmp_path / "live")[0] == 0
         return locked(target, wait_s=wait_s)
 
-    monkeypatch.setattr(generate_command, "locked", locked_late)
+    monkeypatch.setattr("winnow.steps.generate.locked", locked_late)
     assert winnow("generate", "-m", manifest)[0] == 0
     assert [k.id for _, k in read_catalog(small_engine / "catalog").kernels()] == [k.id for _, k in live.kernels()]
 

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 from attending_driver import METADATA
-from winnow.steps.enumerate import selection_of
-from winnow.steps.generate import write_catalog
-from winnow.steps.pack import pack_engine
 
 from winnow.compilers.triton import compile_triton, find_triton
 from winnow.descriptors.tree import read_catalog
@@ -23,6 +20,9 @@ from winnow.runtime.execution import Execution
 from winnow.runtime.load import load_engine
 from winnow.runtime.serve import applicable, run_kernel
 from winnow.selection.enumerate import enumerate_variants
+from winnow.steps.enumerate import selection_of
+from winnow.steps.generate import write_catalog
+from winnow.steps.pack import pack_catalog
 
 
 @pytest.mark.parametrize(("spelled", "driver"), [("FP16", "HalfDriver"), ("BF16", "BfloatDriver")])
@@ -58,7 +58,7 @@ def test_a_kernel_that_hangs_costs_itself_and_the_next_one_serves(tmp_path: Path
     manifest = directory.manifest
     directory.selection_file.write_text(selection_of(manifest, enumerate_variants(manifest)))
     write_catalog(manifest.manifest, directory.selection, directory.catalog)
-    pack_engine(directory, read_catalog(directory.catalog), ["gfx950"], directory.archive, jobs=2)
+    pack_catalog(directory, read_catalog(directory.catalog), ["gfx950"], directory.archive, jobs=2)
 
     with GpuDevice("attending_driver:PickyDriver", name="host", timeout_s=3) as device:
         engine = load_engine(directory.archive, device.arch)

@@ -59,7 +59,7 @@ def test_manifest_loads_with_its_defaults(tmp_path: Path):
         ),
         (
             ("{divides: width}", "{divides: widht}"),
-            'DIR/engine.yaml:34: reduction.performance.tile.divides: "widht" is no field of match\n'
+            'DIR/engine.yaml:34: reduction.performance.tile.divides: "widht" is not a field of match\n'
             '  cure: did you mean "width"?',
         ),
         (

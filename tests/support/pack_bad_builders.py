@@ -118,3 +118,20 @@ def build_nothing(spec: SampleSpec, *, arch: str) -> None:
 
 
 supports_nothing = supports_sample
+
+
+class Handle:
+    """Something that no descriptor can hold."""
+
+
+@dataclass(frozen=True)
+class OpaqueSpec:
+    handle: Handle
+
+
+def build_opaque(spec: OpaqueSpec, *, arch: str) -> SampleSource:
+    return SampleSource("opaque", "opaque", ())
+
+
+def supports_opaque(spec: OpaqueSpec, *, arch: str) -> bool:
+    return True

@@ -6,13 +6,12 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from winnow.steps.enumerate import selection_of
-from winnow.steps.generate import write_catalog
-from winnow.steps.pack import pack_engine
-
 from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.selection.enumerate import enumerate_variants
+from winnow.steps.enumerate import selection_of
+from winnow.steps.generate import write_catalog
+from winnow.steps.pack import pack_catalog
 from winnow.targets.cpu import host_level
 
 GRAPHS = (
@@ -52,5 +51,5 @@ def make_small_engine(root: Path) -> Path:
     engine = EngineDir(root / "engine.yaml")
     engine.selection_file.write_text(selection_of(engine.manifest, enumerate_variants(engine.manifest)))
     write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
-    pack_engine(engine, read_catalog(engine.catalog), [host_level()], engine.archive, jobs=2)
+    pack_catalog(engine, read_catalog(engine.catalog), [host_level()], engine.archive, jobs=2)
     return root

@@ -13,15 +13,9 @@ BLOCKED_ONLY = ("edge", "block_m", "block_n", "block_k", "reg_m", "reg_v", "unro
 
 def skinny_engine(root: Path, budget: str = "{}") -> Path:
     """The built-in GEMM engine with its skinny candidate alone, on the generic target; returns the manifest."""
-    yaml = YAML(typ="safe")
+    yaml = YAML()  # keeps the order of the fields
     record = yaml.load((files("winnow.engines") / "gemm_cpu" / "engine.yaml").read_text(encoding="utf-8"))
-    record["engine"]["knobs"] = ["vec", "rows"]
-    record["kmd_fields"] = [field for field in record["kmd_fields"] if field["name"] not in BLOCKED_ONLY]
-    part = record["specialization"]
-    part["metadata_fields"] = [name for name in part["metadata_fields"] if name not in BLOCKED_ONLY]
-    for table in (part["bindings"], record["reduction"]["performance"]):
-        for name in BLOCKED_ONLY:
-            del table[name]
+    record["fields"] = {name: entry for name, entry in record["fields"].items() if name not in BLOCKED_ONLY}
     plan = record["enumerate"]
     plan["candidates"] = {"arch": ["x86-64-generic"], "names": ["gemm_cpu_skinny"]}
     plan["space"] = "full"

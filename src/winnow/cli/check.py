@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import typer
@@ -9,10 +10,10 @@ import typer
 from winnow.cli.console import Progress, print_json
 from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
 from winnow.engine_dir import EngineDir
-from winnow.gates import exit_code, run_gates
 from winnow.gates.verdict import Verdict
 from winnow.report.verdicts import FORMS
-from winnow.settings.manifest import Manifest
+from winnow.settings.manifest import manifest_schema
+from winnow.steps.check import check_engine
 
 
 def command(
@@ -34,19 +35,16 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     if schema:
-        print_json(Manifest.model_json_schema())
+        print_json(manifest_schema())
         return 0
-    progress = Progress("check")
-    try:
-        verdicts = run_gates(
-            EngineDir(manifest), gates or [], device, everything=everything, mode=mode, progress=progress
+    with Progress("check") as progress:
+        checked = check_engine(
+            EngineDir(manifest), gates or (), device=device, everything=everything, mode=mode, progress=progress
         )
-    finally:
-        progress.finish()
-    print(FORMS["json" if as_json else form](verdicts))
-    return exit_code(verdicts)
+    print(FORMS["json" if as_json else form](checked.verdicts))
+    return checked.exit_code
 
 
-def print_verdicts(verdicts: list[Verdict]) -> None:
+def print_verdicts(verdicts: Sequence[Verdict]) -> None:
     """One line a gate, and its findings below it."""
     print(FORMS["text"](verdicts))

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from types import TracebackType
 from typing import Any
 
 import rich.progress
@@ -81,6 +82,14 @@ class Progress:
         left = expected if left is None else left
         eta = "" if left is None else f"{seconds(left)} left"
         self.bar.update(self.task, completed=done, total=total, note=note, left=eta)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish()
 
     def finish(self) -> None:
         """Take the bar away."""

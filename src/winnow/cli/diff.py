@@ -10,9 +10,9 @@ import typer
 
 from winnow.cli.console import print_json
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.descriptors.diff import Difference, difference
+from winnow.descriptors.diff import Difference
 from winnow.engine_dir import EngineDir
-from winnow.steps.side import fill_defaults, read_side
+from winnow.steps.diff import diff_sides
 
 
 def command(
@@ -28,11 +28,7 @@ def command(
     manifest: ManifestOption = DEFAULT_MANIFEST,
     as_json: JsonOption = False,
 ) -> int:
-    ours, theirs = read_side(a), read_side(b)
-    if strict_spec:
-        allowed = EngineDir(manifest).manifest.manifest.allowed_modules
-        ours, theirs = fill_defaults(ours, allowed, str(a)), fill_defaults(theirs, allowed, str(b))
-    found = difference(ours, theirs, by)
+    found = diff_sides(a, b, by=by, defaults_of=EngineDir(manifest) if strict_spec else None)
     print_json(found.as_dict()) if as_json else _print(found)
     return 0 if found.is_empty() or (subset and found.is_subset()) else 1
 

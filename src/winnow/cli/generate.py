@@ -11,16 +11,9 @@ import typer
 from winnow.cli.check import print_verdicts
 from winnow.cli.console import print_json
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
-from winnow.descriptors.generate import generate
-from winnow.descriptors.ids import check_addition, kept_text
-from winnow.descriptors.native import native_files
-from winnow.errors import InputError, Place
-from winnow.files import MOMENT_S, locked, write_atomic
-from winnow.gates import regeneration
-from winnow.gates.verdict import exit_code, judged
-from winnow.selection.budget import within_budget
-from winnow.selection.expand import expand
-from winnow.steps.generate import _job, _left_out, _write
+from winnow.engine_dir import EngineDir
+from winnow.gates.verdict import exit_code
+from winnow.steps.generate import compare_draft, draft_catalog, write_draft
 
 
 def command(
@@ -46,49 +39,29 @@ def command(
     ] = None,
     as_json: JsonOption = False,
 ) -> int:
-    job = _job(manifest, selection, output, live)
-    kernels = expand(job.selection)
-    allowed = [] if job.manifest is None else within_budget(job.manifest, kernels)
-    catalog = generate(job.header, kernels, job.kept)
-    if job.live is not None:
-        check_addition(job.live, catalog, allow_removal or [], Place(str(live)))
-    elif allow_removal:
-        raise InputError("--allow-removal says what of a live catalog may go", cure="name the catalog with --keep-ids")
+    draft = draft_catalog(
+        EngineDir(manifest),
+        selection=selection,
+        output=output,
+        keep_ids_of=live,
+        allow_removal=allow_removal or (),
+        manifest_named=manifest != DEFAULT_MANIFEST,
+    )
+    if draft.remark:
+        print(f"winnow: {draft.remark}", file=sys.stderr)
     if check:
-        files = catalog.files()
-        verdict = judged("regeneration", f"{len(files)} files", regeneration.differences(files, job.target))
+        verdict = compare_draft(draft)
         print_json(verdict.as_dict()) if as_json else print_verdicts([verdict])
         return exit_code([verdict])
-    with locked(job.target, wait_s=MOMENT_S) as lock:
-        kept_now = job.kept_now()
-        if kept_now != job.kept:
-            catalog = generate(job.header, kernels, kept_now)
-        if job.live is not None and job.kept_file is not None:
-            kept = kept_text(job.header.engine.name, catalog)
-            write_atomic(job.kept_file, kept) if kept else job.kept_file.unlink(missing_ok=True)
-        files_written = _write(catalog, lock)
-        hooks = {} if native is None else native_files(job.header, catalog)
-        for name, text in hooks.items():
-            write_atomic((native or Path()) / name, text)
-    left_out = _left_out(kernels, catalog)
-    kernels_written = len(kernels) - len(left_out)
-    for name in left_out:
+    written = write_draft(draft, native=native)
+    for name in written.left_out:
         print(f"winnow: {name} is left out: an earlier kernel is the same in all but its name", file=sys.stderr)
     if as_json:
-        print_json(
-            {
-                "catalog": str(job.target),
-                "files": files_written,
-                "kernels": kernels_written,
-                "left_out": left_out,
-                "allowed_past_budget": [str(one) for one in allowed],
-                "native": sorted(hooks),
-            }
-        )
-    else:
-        print(f"{job.target}: {kernels_written} kernels in {files_written} files")
-        for one in allowed:
-            print(f"  allowed past the budget: {one}")
-        if native is not None:
-            print(f"{native}: {len(hooks)} files of native hooks")
+        print_json(written.as_dict())
+        return 0
+    print(f"{written.catalog}: {written.kernels} kernels in {written.files} files")
+    for allowed in written.allowed_past_budget:
+        print(f"  allowed past the budget: {allowed}")
+    if native is not None:
+        print(f"{native}: {len(written.native)} files of native hooks")
     return 0

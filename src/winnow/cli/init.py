@@ -9,9 +9,7 @@ import typer
 
 from winnow.cli.console import print_json
 from winnow.cli.options import JsonOption
-from winnow.engine_dir import EngineDir
-from winnow.engines import copy_engine
-from winnow.steps.generate import write_catalog
+from winnow.steps.init import init_engine
 from winnow.wording import amount
 
 
@@ -20,14 +18,11 @@ def command(
     source: Annotated[str, typer.Option("--from", help="The built-in engine to copy.")] = "gemm_cpu",
     as_json: JsonOption = False,
 ) -> int:
-    copied, kernels = copy_engine(source, directory), 0
-    engine = EngineDir(directory / "engine.yaml")
-    if engine.selection_file.is_file():
-        _, kernels = write_catalog(engine.manifest.manifest, engine.selection, engine.catalog)
+    made = init_engine(directory, source)
     if as_json:
-        print_json({"directory": str(directory), "engine": source, "files": copied, "kernels": kernels})
+        print_json(made.as_dict())
         return 0
-    print(f"{directory}: {amount(copied, 'files')} of {source}")
-    if kernels:
-        print(f"{engine.catalog}: {amount(kernels, 'kernels')} of its selection")
+    print(f"{directory}: {amount(made.files, 'files')} of {source}")
+    if made.kernels:
+        print(f"{directory / 'catalog'}: {amount(made.kernels, 'kernels')} of its selection")
     return 0

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from winnow.cli.console import print_json, seconds
+from winnow.cli.console import Progress, print_json, seconds
 from winnow.cli.options import DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption
-from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
-from winnow.steps.approval import check_approval
-from winnow.steps.pack import devices_of, pack_engine
-from winnow.targets.arches import arch_facts
+from winnow.steps.pack import pack_engine
 from winnow.wording import amount
 
 
@@ -32,16 +28,17 @@ def command(
     jobs: JobsOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    engine = EngineDir(manifest)
-    source = read_catalog(catalog or engine.catalog)
-    for arch in arches or ():
-        arch_facts(arch)
-    check_approval(engine, [source])
-    reports = pack_engine(engine, source, arches or devices_of(source), output or engine.archive, jobs)
-    if as_json:
-        print_json(
-            [{**asdict(report), "path": str(report.path), "targets": dict(report.targets)} for report in reports]
+    with Progress("pack") as progress:
+        reports = pack_engine(
+            EngineDir(manifest),
+            arches=arches or (),
+            catalog=catalog,
+            output=output,
+            jobs=jobs,
+            progress=progress,
         )
+    if as_json:
+        print_json([report.as_dict() for report in reports])
     for report in () if as_json else reports:
         print(
             f"{report.path}: {amount(report.kernels, 'kernels')}, {amount(report.objects, 'objects')} "

@@ -31,7 +31,7 @@ def command(
 ) -> int:
     engine = EngineDir(manifest)
     target = output or engine.reduced
-    result = reduce_engine(engine, target, budget=budget, apply_rules=apply_rules, incumbents=incumbents)
+    result = reduce_engine(engine, output=target, budget=budget, apply_rules=apply_rules, incumbents=incumbents)
     if as_json:
         print_json(result.as_dict())
     else:

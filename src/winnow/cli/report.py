@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from winnow.cli.console import print_json
+from winnow.cli.console import Progress, print_json
 from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
 from winnow.engine_dir import EngineDir
-from winnow.gates import exit_code, run_gates
-from winnow.report.gather import gather
-from winnow.report.page import write_report
+from winnow.steps.report import report_engine
 
 
 def command(
@@ -23,13 +21,10 @@ def command(
     ] = None,
     as_json: JsonOption = False,
 ) -> int:
-    engine = EngineDir(manifest)
-    verdicts = run_gates(engine, [], device)
-    summary = gather(engine, verdicts)
-    target = output or engine.build / "report.html"
-    size = write_report(summary, target)
+    with Progress("report") as progress:
+        reported = report_engine(EngineDir(manifest), device=device, output=output, progress=progress)
     if as_json:
-        print_json({**summary.as_dict(), "report": str(target)})
+        print_json(reported.as_dict())
     else:
-        print(f"{target}: {size:,} bytes")
-    return exit_code(verdicts)
+        print(f"{reported.page}: {reported.bytes:,} bytes")
+    return reported.checked.exit_code

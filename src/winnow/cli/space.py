@@ -6,18 +6,16 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from winnow.cli.console import print_json
 from winnow.cli.options import JsonOption
 from winnow.errors import InputError
-from winnow.tuning import TuningSpace
+from winnow.steps.space import Answer, instances, overview, size
 from winnow.tuning.definition import read_space
 from winnow.wording import amount
-
-Answer = dict[str, Any]
 
 
 def command(
@@ -59,27 +57,6 @@ def command(
 
 def _asked(count: bool, marginals: bool, sample: int | None, points: bool) -> Sequence[tuple[str, bool]]:
     return (("--count", count), ("--marginals", marginals), ("--sample", sample is not None), ("--list", points))
-
-
-def size(space: TuningSpace) -> Answer:
-    """How many valid points there are, and whether that is exact; an estimate has its 95 % interval."""
-    found = space.size()
-    if found.exact:
-        return {"count": found.value, "exact": True}
-    return {"estimate": found.value, "low": found.low, "high": found.high, "exact": False, "text": str(found)}
-
-
-def instances(space: TuningSpace) -> list[Answer]:
-    """For every parameter its values and the number of valid points that have each."""
-    return [
-        {"param": knob, "values": [{"value": value, "count": number} for value, number in counts.items()]}
-        for knob, counts in space.marginals().items()
-    ]
-
-
-def overview(space: TuningSpace) -> Answer:
-    """The size of the space before and after its rules."""
-    return {"params": len(space.axes), "constraints": len(space.rules), "cartesian": space.cartesian, **size(space)}
 
 
 def _print_count(answer: Answer, as_json: bool) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from winnow.cli.console import print_json, seconds, table
+from winnow.cli.console import Progress, print_json, seconds, table
 from winnow.cli.options import DEFAULT_MANIFEST, ArchiveOption, DeviceOption, JsonOption, ManifestOption
 from winnow.engine_dir import EngineDir
-from winnow.graphs.reader import read_corpus
-from winnow.steps.approval import check_approval, packed_catalogs
 from winnow.steps.sweep import sweep_engine
 from winnow.sweep.session import SweepResult
 from winnow.wording import amount
@@ -29,26 +27,23 @@ def command(
     as_json: JsonOption = False,
 ) -> int:
     engine = EngineDir(manifest)
-    check_approval(engine, packed_catalogs(archive or engine.archive), read_corpus(corpus or engine.corpus))
-    result = sweep_engine(engine, device, archive=archive, corpus=corpus, rounds=rounds, budget=budget)
-    if as_json:
-        print_json(document(result))
-    else:
-        counts = result.ledger.counts
-        took = f"{amount(result.rounds, 'rounds')} in {seconds(result.seconds)}"
-        print(f"{engine.database}: {took} (ended by its {result.ended})")
-        print(table((state, count) for state, count in counts.items()))
-        for outcome in (o for o in result.ledger.outcomes if o.state in ("failed", "unchecked")):
-            print(f"    {outcome.kernel} on {outcome.graph}: {outcome.state} {outcome.stage}: {outcome.reason}")
+    with Progress("sweep") as progress:
+        result = sweep_engine(
+            engine,
+            device=device,
+            archive=archive,
+            corpus=corpus,
+            rounds=rounds,
+            budget=budget,
+            progress=progress,
+        )
+    print_json(result.as_dict()) if as_json else _print(result, engine.database)
     return 0 if result.ledger.adds_up else 3
 
 
-def document(result: SweepResult) -> dict[str, Any]:
-    """A sweep's result as plain data."""
-    return {
-        "rounds": result.rounds,
-        "ended": result.ended,
-        "seconds": round(result.seconds, 3),
-        "counts": dict(result.ledger.counts),
-        "ledger": [vars(outcome) for outcome in result.ledger.outcomes],
-    }
+def _print(result: SweepResult, database: Path) -> None:
+    took = f"{amount(result.rounds, 'rounds')} in {seconds(result.seconds)}"
+    print(f"{database}: {took} (ended by its {result.ended})")
+    print(table((state, count) for state, count in result.ledger.counts.items()))
+    for outcome in (o for o in result.ledger.outcomes if o.state in ("failed", "unchecked")):
+        print(f"    {outcome.kernel} on {outcome.graph}: {outcome.state} {outcome.stage}: {outcome.reason}")

@@ -43,7 +43,7 @@ class Covered:
         }
 
 
-def counts(results: Iterable[Covered]) -> dict[str, int]:
+def counts(results: Iterable[Covered]) -> dict[Outcome, int]:
     """Results by outcome."""
     counted = Counter(result.outcome for result in results)
     return {outcome: counted[outcome] for outcome in OUTCOMES}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from winnow.engine_dir import EngineDir
-from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.gates.verdict import Finding, Verdict, judged, passed
 from winnow.settings.header import Header
 
 
 def check(engine: EngineDir, device: str | None) -> Verdict:
     """Each key that both files have must be equal in both."""
+    if not engine.selection.own_header:
+        return passed("header", "the selection leaves its header to the manifest")
     manifest, selection = engine.manifest.manifest, engine.selection.selection
     findings = [
         Finding(

@@ -7,10 +7,12 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, is_dataclass
+from typing import Any
 
 from winnow.errors import InputError, Place, Refused, nearest
+from winnow.pack.instance import instance
+from winnow.strict import Document
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def hydrate(authored: Authored, *, allowed: frozenset[str]) -> Hydrated:
     _check_signature(authored, name, builder)
     spec_class = _spec_class(authored, name, builder)
     predicate = _predicate(authored, name, module, spec_class)
-    return Hydrated(authored, builder, predicate, _object(authored, spec_class, authored.spec, "spec"))
+    return Hydrated(authored, builder, predicate, _spec(authored, spec_class))
 
 
 def check_support(hydrated: Hydrated, target: str) -> None:
@@ -219,52 +221,15 @@ def _hints(authored: Authored, annotated: Callable[..., Any]) -> dict[str, Any]:
         raise authored.fail(problem, key="builder") from error
 
 
-def _object(authored: Authored, cls: type, values: Any, key: str) -> Any:
-    """An instance of a dataclass from plain data, with nothing converted and nothing passed over."""
-    if not isinstance(values, Mapping):
-        raise authored.fail(f"{cls.__name__} needs a mapping, not {values!r}", key=key)
-    declared = {item.name: item for item in fields(cls) if item.init}
-    for given in values:
-        if given not in declared:
-            raise authored.fail(
-                f'{cls.__name__} has no field "{given}"', key=f"{key}.{given}", cure=nearest(given, declared)
-            )
-    missing = [name for name, item in declared.items() if name not in values and _required(item)]
-    if missing:
-        raise authored.fail(f'field "{missing[0]}" of {cls.__name__} is missing', key=key)
-    hints = _hints(authored, cls)
-    arguments = {name: _value(authored, hints[name], value, f"{key}.{name}") for name, value in values.items()}
+def _spec(authored: Authored, spec_class: type) -> Any:
+    _hints(authored, spec_class)
+    place, key = authored.at(), authored.at().key or ""
+    document = Document(place.file, {key: {"spec": dict(authored.spec)}}, {})
     try:
-        return cls(**arguments)
-    except Exception as error:
-        raise authored.fail(f"{cls.__name__} refuses this spec: {_said(error)}", key=key) from error
-
-
-def _required(item: Field[Any]) -> bool:
-    return item.default is MISSING and item.default_factory is MISSING
-
-
-_SCALARS: Mapping[Any, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (float, int), str: (str,)}
-
-
-def _value(authored: Authored, hint: Any, value: Any, key: str) -> Any:
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        arms = [arm for arm in typing.get_args(hint) if arm is not types.NoneType]
-        if len(arms) == 1:
-            return None if value is None else _value(authored, arms[0], value, key)
-    if typing.get_origin(hint) is Literal:
-        if any(value == choice and type(value) is type(choice) for choice in typing.get_args(hint)):
-            return value
-        choices = ", ".join(repr(choice) for choice in typing.get_args(hint))
-        raise authored.fail(f"{value!r} is none of {choices}", key=key)
-    if isinstance(hint, type) and is_dataclass(hint):
-        return _object(authored, hint, value, key)
-    if hint not in _SCALARS:
-        shown = getattr(hint, "__name__", None) if typing.get_origin(hint) is None else None
-        raise authored.fail(f"a field of type {shown or hint} cannot come from a descriptor", key=key)
-    if type(value) not in _SCALARS[hint]:
-        raise authored.fail(f"{value!r} is not of type {hint.__name__}", key=key)
-    return float(value) if hint is float else value
+        return instance(spec_class, document, key, "spec")
+    except InputError as error:
+        where = Place(place.file, place.line, None if error.place is None else error.place.key)
+        raise InputError(f"{authored.kernel}: {error.message}", place=where, cure=error.cure) from error
 
 
 def _said(error: BaseException) -> str:

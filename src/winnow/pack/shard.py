@@ -52,6 +52,10 @@ class ShardReport:
     slowest_s: float
     limit_s: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**dataclasses.asdict(self), "path": str(self.path), "targets": dict(self.targets)}
+
 
 def silent(stage: str, done: int, total: int) -> None:
     """Progress that nobody watches."""

@@ -9,10 +9,8 @@ import numpy as np
 
 from winnow.evidence.evidence import Evidence
 from winnow.evidence.rounds import Times, choosing, paced
-from winnow.identity import sha256_hex
+from winnow.reduce.resampling import resampled
 from winnow.settings.reduction import Noise
-
-RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,7 @@ def aa_spread(controls: Times, quantile: float, *, seed: str) -> float:
     arms, rounds = level.shape
     if arms < 2 or rounds == 0:
         return math.nan
-    random = np.random.Generator(np.random.PCG64(int(sha256_hex(seed)[:16], 16)))
-    picks = random.integers(0, rounds, size=(RESAMPLES, rounds))
-    medians = np.median(level[:, picks], axis=2)
+    medians = np.median(level[:, resampled(rounds, seed=seed)], axis=2)
     first, second = np.triu_indices(arms, 1)
     differences = np.abs(medians[first] - medians[second])
     return math.expm1(float(np.quantile(differences, quantile)))

@@ -10,9 +10,7 @@ import numpy as np
 
 from winnow.evidence.evidence import Evidence
 from winnow.evidence.rounds import Times, median_of_known, scoring
-
-RESAMPLES = 1000
-CONFIDENCE = 0.95
+from winnow.reduce.resampling import percentile_interval, resampled
 
 
 @dataclass(frozen=True)
@@ -90,11 +88,6 @@ def score(evidence: Evidence, kept: Mapping[int, int], reference: Mapping[int, i
 
 def _interval(by_round: Times, ratios: Times) -> tuple[float, float]:
     """Percentile interval of the mean over graphs of the median over rounds, with the rounds resampled."""
-    rounds = by_round.shape[1]
-    picks = np.random.Generator(np.random.PCG64(0)).integers(0, rounds, size=(RESAMPLES, rounds))
-    samples = by_round[:, picks]
-    drawn = median_of_known(samples)
+    drawn = median_of_known(by_round[:, resampled(by_round.shape[1])])
     drawn = np.where(np.isnan(drawn), ratios[:, None], drawn)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn.mean(axis=0), (tail, 1 - tail))
-    return float(low), float(high)
+    return percentile_interval(drawn.mean(axis=0))

@@ -13,8 +13,7 @@ from winnow.evidence.evidence import Evidence
 from winnow.evidence.rounds import Times
 from winnow.reduce.matrix import Matrix
 from winnow.reduce.policy import Admission, MustKeep
-
-RESAMPLES = 1000
+from winnow.reduce.resampling import percentile_interval, resampled
 
 
 @dataclass(frozen=True)
@@ -162,9 +161,8 @@ def _witness(evidence: Evidence, server: int, dropped: int, graphs: Sequence[int
 def ratio_interval(differences: Times) -> tuple[float, float, float]:
     """(ratio, low, high) of log ratios by round: the median, and its 95 % interval with the rounds resampled."""
     known = differences[~np.isnan(differences)]
-    picks = np.random.Generator(np.random.PCG64(0)).integers(0, len(known), size=(RESAMPLES, len(known)))
-    low, high = np.quantile(np.median(known[picks], axis=1), (0.025, 0.975))
-    return math.exp(float(np.median(known))), math.exp(float(low)), math.exp(float(high))
+    low, high = percentile_interval(np.median(known[resampled(len(known))], axis=1))
+    return math.exp(float(np.median(known))), math.exp(low), math.exp(high)
 
 
 def _names(evidence: Evidence, graphs: set[int]) -> tuple[str, ...]:

@@ -54,10 +54,12 @@ def author(
     cell_fields: Collection[str] = (),
     *,
     policy_knobs: Collection[str] = (),
+    with_header: bool = True,
 ) -> str:
     """The YAML text of the selection that holds exactly these kernels.
 
     `cell_fields` are kept in shapes, `policy_knobs` are said to be the kernel's own business where a spec lacks them.
+    Without its header the selection is one to keep beside the manifest, which states it.
 
     Raises:
         InputError: no kernels, a name that is too long, or a text that does not expand to the same kernels.
@@ -68,11 +70,12 @@ def author(
         if len(kernel.name.encode()) > MAX_NAME_BYTES:
             raise InputError(f"{kernel.name}: the name is longer than {MAX_NAME_BYTES} bytes")
     shared: dict[str, Any] = {name: getattr(header, name) for name in Header.model_fields}
-    record = Header.model_validate(shared).model_dump(exclude_none=True)
+    own = Header.model_validate(shared)
+    record = own.model_dump(exclude_none=True) if with_header else {}
     record["packs"] = factorise(kernels, header.specialization, cell_fields, policy_knobs)
     text = selection_text(record)
     try:
-        written = expand(parse_selection(text, "selection.yaml"))
+        written = expand(parse_selection(text, "selection.yaml", own))
     except InputError as error:
         message = f"the selection that would be written cannot be read: {error.message}"
         raise InputError(message, place=kernels[0].place, cure=error.cure) from None

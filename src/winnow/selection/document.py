@@ -13,6 +13,7 @@ from winnow.errors import InputError
 from winnow.files import write_atomic
 from winnow.settings.fields import Scalar
 from winnow.settings.header import Header, header_problem
+from winnow.settings.manifest import MANIFEST_FILE, load_manifest
 from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
 from winnow.targets.names import arch_problem
 
@@ -69,19 +70,31 @@ class Selection(Header):
 
 @dataclass(frozen=True)
 class LoadedSelection:
-    """A selection with the document that it came from."""
+    """A selection with the document that it came from. `own_header` is whether the file states its engine itself."""
 
     selection: Selection
     document: Document
+    own_header: bool = True
 
 
-def load_selection(path: Path) -> LoadedSelection:
+def load_selection(path: Path, manifest: Path | None = None) -> LoadedSelection:
     """Read and check a selection (`.yaml` or `.yaml.gz`).
 
+    A file that states nothing of its engine has the header of `manifest`, by default of the one beside it.
+
     Raises:
-        InputError: unreadable, malformed, an unknown or duplicate key, an inconsistent header.
+        InputError: unreadable, malformed, an unknown or duplicate key, an inconsistent header, or no header at all.
     """
-    return _checked(load_yaml(path))
+    document = load_yaml(path)
+    beside = manifest or path.with_name(MANIFEST_FILE)
+    if states_header(document) or not beside.is_file():
+        return _checked(document, None)
+    return _checked(document, load_manifest(beside).manifest.header())
+
+
+def parse_selection(text: str, file: str, header: Header | None = None) -> LoadedSelection:
+    """`load_selection` for text that is already in memory; `file` is the name that errors show."""
+    return _checked(parse_yaml(text, file), header)
 
 
 def write_selection(path: Path, text: str) -> None:
@@ -89,12 +102,22 @@ def write_selection(path: Path, text: str) -> None:
     write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
 
 
-def parse_selection(text: str, file: str) -> LoadedSelection:
-    """`load_selection` for text that is already in memory; `file` is the name that errors show."""
-    return _checked(parse_yaml(text, file))
+def states_header(document: Document) -> bool:
+    """Whether a selection's document has any key of the header."""
+    return not isinstance(document.data, dict) or any(key in document.data for key in Header.model_fields)
 
 
-def _checked(document: Document) -> LoadedSelection:
+def _checked(document: Document, header: Header | None) -> LoadedSelection:
+    own = states_header(document)
+    if not own and header is None:
+        raise InputError(
+            "states nothing of its engine, and no manifest is beside it",
+            place=document.place(),
+            cure=f"keep the selection beside its {MANIFEST_FILE}, or state engine, kmd_fields and specialization in it",
+        )
+    if not own and header is not None:
+        stated = header.model_dump(exclude_none=True)
+        document = Document(document.file, {**stated, **document.data}, document.lines)
     selection = validate(Selection, document)
     problem = header_problem(selection)
     if problem is not None:
@@ -110,4 +133,4 @@ def _checked(document: Document) -> LoadedSelection:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InputError(f'two packs are called "{name}"', place=document.place("packs", i, "name"))
-    return LoadedSelection(selection, document)
+    return LoadedSelection(selection, document, own)

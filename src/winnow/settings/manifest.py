@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from winnow.errors import InputError, Place, nearest
 from winnow.settings.coverage import Coverage
 from winnow.settings.enumeration import Enumerate
+from winnow.settings.field_table import FIELDS, FieldTable, spread
 from winnow.settings.header import Header, header_problem, slug_of
 from winnow.settings.launch import LaunchSurface
 from winnow.settings.matching import Comparison
@@ -16,6 +18,9 @@ from winnow.settings.reduction import Reduction
 from winnow.settings.sweep import Sweep
 from winnow.strict import Document, Key, load_yaml, validate
 from winnow.tuning.expression import parse
+
+MANIFEST_FILE = "engine.yaml"
+"""The name of a manifest in its engine's directory."""
 
 
 class Manifest(Header):
@@ -61,7 +66,7 @@ def load_manifest(path: Path) -> LoadedManifest:
     Raises:
         InputError: unreadable, malformed, an unknown or duplicate key, or a name that nothing declares.
     """
-    document = load_yaml(path)
+    document = spread(load_yaml(path))
     manifest = validate(Manifest, document)
     problem = header_problem(manifest)
     if problem is not None:
@@ -69,6 +74,18 @@ def load_manifest(path: Path) -> LoadedManifest:
     loaded = LoadedManifest(manifest, document, path.parent)
     _check_names(loaded)
     return loaded
+
+
+def manifest_schema() -> dict[str, Any]:
+    """The JSON Schema of a manifest in either form: with `fields:`, or with hipDNN's own sections in its place."""
+    schema, table = Manifest.model_json_schema(), FieldTable.model_json_schema()
+    schema["$defs"] |= table["$defs"]
+    schema["properties"] = {**schema["properties"], FIELDS: table["properties"][FIELDS]}
+    spelled_out = ["kmd_fields", "specialization"]
+    schema["required"] = [name for name in schema["required"] if name not in spelled_out]
+    reduction = schema["$defs"]["Reduction"]
+    reduction["required"] = [name for name in reduction["required"] if name != "performance"]
+    return {**schema, "anyOf": [{"required": [FIELDS]}, {"required": spelled_out}]}
 
 
 def _check_names(loaded: LoadedManifest) -> None:
@@ -93,7 +110,7 @@ def _check_names(loaded: LoadedManifest) -> None:
             raise InputError(f'"{name}" is in cell as well', place=loaded.place("reduction", "performance", name))
         if performance.divides is not None and performance.divides not in manifest.match:
             raise InputError(
-                f'"{performance.divides}" is no field of match',
+                f'"{performance.divides}" is not a field of match',
                 place=loaded.place("reduction", "performance", name, "divides"),
                 cure=nearest(performance.divides, manifest.match),
             )

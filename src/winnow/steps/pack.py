@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from winnow.cli.console import Progress
-from winnow.descriptors.tree import Catalog
+from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache
 from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arches
+from winnow.steps.approval import check_approval
+from winnow.steps.progress import Progress, silent
+from winnow.targets.arches import arch_facts
 from winnow.targets.generics import GENERICS
 
 
 def pack_engine(
-    engine: EngineDir, catalog: Catalog, arches: list[str], target: Path, jobs: int | None
+    engine: EngineDir,
+    *,
+    arches: Sequence[str] = (),
+    catalog: Path | None = None,
+    output: Path | None = None,
+    jobs: int | None = None,
+    progress: Progress = silent,
 ) -> tuple[ShardReport, ...]:
-    """Pack a catalog's shards with the engine's cache, showing progress."""
-    progress = Progress("pack")
-    try:
-        return pack_arches(
-            catalog,
-            arches,
-            target,
-            allowed=engine.manifest.manifest.allowed_modules,
-            jobs=jobs or default_jobs(),
-            cache=ObjectCache(engine.cache / "objects"),
-            limits=engine.manifest.manifest.pack.stated,
-            progress=lambda stage, done, total: progress(done, total, stage),
-        )
-    finally:
-        progress.finish()
+    """Pack the engine's catalog (or the one at `catalog`) for these arches, by default all that it names.
+
+    `jobs` is how many kernels are compiled at a time; by default what processors and memory allow.
+
+    Raises:
+        InputError: no catalog, an unknown arch, a kernel that cannot be built, a missing compiler.
+        Refused: over the budget or not what was approved, a kernel that its builder or its target refuses.
+    """
+    source = read_catalog(catalog or engine.catalog)
+    for arch in arches:
+        arch_facts(arch)
+    check_approval(engine, [source])
+    return pack_catalog(engine, source, arches or devices_of(source), output or engine.archive, jobs, progress)
+
+
+def pack_catalog(
+    engine: EngineDir,
+    catalog: Catalog,
+    arches: Sequence[str],
+    target: Path,
+    jobs: int | None = None,
+    progress: Progress = silent,
+) -> tuple[ShardReport, ...]:
+    """Pack a catalog with the engine's cache and limits, whatever was approved."""
+    return pack_arches(
+        catalog,
+        arches,
+        target,
+        allowed=engine.manifest.manifest.allowed_modules,
+        jobs=jobs or default_jobs(),
+        cache=ObjectCache(engine.cache / "objects"),
+        limits=engine.manifest.manifest.pack.stated,
+        progress=lambda stage, done, total: progress(done, total, stage),
+    )
 
 
 def devices_of(catalog: Catalog) -> list[str]:

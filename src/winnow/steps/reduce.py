@@ -20,13 +20,23 @@ from winnow.sweep.evidence import load_evidence
 
 def reduce_engine(
     engine: EngineDir,
-    target: Path,
     *,
+    output: Path | None = None,
     budget: int | None = None,
     apply_rules: bool = False,
     incumbents: Path | None = None,
 ) -> ReductionResult:
-    """Decide on the evidence beside the manifest; write the reduced selection, its catalog and the decisions."""
+    """Decide on the evidence beside the manifest; write the reduced selection, its catalog and the decisions.
+
+    They go to `output`, by default `build/reduced`. `budget` is the most kernels to keep; with `apply_rules` only what
+    the knob rules drop goes; `incumbents` is a selection that ships today, preferred among equals.
+
+    Raises:
+        Incomplete: there is no finished sweep of this catalog.
+        InputError: the database or a threshold cannot be used.
+        Refused: no graph is served by a kernel that passed, or the budget is too small to serve every graph.
+    """
+    target = output or engine.reduced
     manifest = engine.manifest.manifest
     evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
     reduction = manifest.reduction

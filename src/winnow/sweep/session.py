@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from winnow.devices.device import Device
 from winnow.errors import Incomplete, InputError, Place
@@ -37,6 +37,16 @@ class SweepResult:
     ended: Ended
     ledger: Ledger
     seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "rounds": self.rounds,
+            "ended": self.ended,
+            "seconds": round(self.seconds, 3),
+            "counts": dict(self.ledger.counts),
+            "ledger": [vars(outcome) for outcome in self.ledger.outcomes],
+        }
 
 
 def run_sweep(

@@ -1,0 +1,241 @@
+"""The Python API of an engine directory: each method is a step of the pipeline, as the command line runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from winnow.engine_dir import EngineDir
+from winnow.errors import InputError, Place
+from winnow.settings.manifest import MANIFEST_FILE
+from winnow.steps.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from winnow.descriptors.diff import Difference
+    from winnow.graphs.model import Graph
+    from winnow.pack.shard import ShardReport
+    from winnow.reduce.result import ReductionResult
+    from winnow.steps.check import Checked
+    from winnow.steps.coverage import CoverageResult
+    from winnow.steps.enumerate import Enumerated, Space
+    from winnow.steps.generate import Generated
+    from winnow.steps.plan import Planned
+    from winnow.steps.report import Reported
+    from winnow.steps.run import GraphRun
+    from winnow.sweep.session import SweepResult
+
+AnyPath = str | Path
+
+
+@dataclass(frozen=True)
+class Project:
+    """An engine directory. Methods read what is on disk when they are called, write what their command writes, and
+    return what it prints with `--json`, as a value. They raise `winnow.errors.WinnowError` where a command would end
+    with an error; a verdict of "no" is a value, except where a step cannot go on.
+    """
+
+    manifest_file: Path
+
+    @property
+    def root(self) -> Path:
+        """The directory."""
+        return self.manifest_file.parent
+
+    @property
+    def engine(self) -> EngineDir:
+        """Where each artefact lies, and the manifest and the selection as they are now."""
+        return EngineDir(self.manifest_file)
+
+    def plan(self, *, approve: str | None = None) -> Planned:
+        """Exact counts of the space, and what the manifest selects of it (`winnow plan`).
+
+        `approve` is the reason for approving it: then `plan.lock` is written, unless the budget refuses.
+        """
+        from winnow.steps.plan import approve_plan, plan_engine
+
+        planned = plan_engine(self.engine, approve=approve is not None, reason=approve)
+        approve_plan(planned)
+        return planned
+
+    def enumerate(self, *, space: Space | None = None, output: AnyPath | None = None) -> Enumerated:
+        """Registry → selection (`winnow enumerate`). Where the budget says no, raises Refused and writes nothing."""
+        from winnow.steps.enumerate import enumerate_engine, write_enumeration
+
+        engine = self.engine
+        enumeration = enumerate_engine(engine, space=space)
+        if enumeration.over is not None:
+            raise enumeration.over
+        return write_enumeration(engine, enumeration, output=_path(output))
+
+    def coverage(
+        self, *, shapes: Sequence[AnyPath] = (), corpora: Sequence[AnyPath] = (), arches: Sequence[str] = ()
+    ) -> CoverageResult:
+        """What the selection serves, and what only the registry would (`winnow coverage`)."""
+        from winnow.steps.coverage import cover_engine
+
+        files, folders = [Path(file) for file in shapes], [Path(folder) for folder in corpora]
+        return cover_engine(self.engine, shapes=files, corpora=folders, arches=arches)
+
+    def generate(
+        self,
+        *,
+        selection: AnyPath | None = None,
+        output: AnyPath | None = None,
+        keep_ids_of: AnyPath | None = None,
+        allow_removal: Collection[str] = (),
+        native: AnyPath | None = None,
+    ) -> Generated:
+        """Selection → descriptors (`winnow generate`)."""
+        from winnow.steps.generate import draft_catalog, write_draft
+
+        draft = draft_catalog(
+            self.engine,
+            selection=_path(selection),
+            output=_path(output),
+            keep_ids_of=_path(keep_ids_of),
+            allow_removal=allow_removal,
+        )
+        return write_draft(draft, native=_path(native))
+
+    def pack(
+        self,
+        *arches: str,
+        catalog: AnyPath | None = None,
+        output: AnyPath | None = None,
+        jobs: int | None = None,
+        progress: Progress = silent,
+    ) -> tuple[ShardReport, ...]:
+        """Descriptors → one shard an architecture (`winnow pack`), by default for every arch that the catalog names."""
+        from winnow.steps.pack import pack_engine
+
+        return pack_engine(
+            self.engine,
+            arches=arches,
+            catalog=_path(catalog),
+            output=_path(output),
+            jobs=jobs,
+            progress=progress,
+        )
+
+    def run(
+        self, graph: AnyPath, *, archive: AnyPath | None = None, device: str | None = None, seconds: float = 0.2
+    ) -> GraphRun:
+        """Run one graph file from the packed tree: which kernel, its time, its verdict (`winnow run`)."""
+        from winnow.steps.run import run_graph
+
+        return run_graph(Path(graph), _path(archive) or self.engine.archive, device=device, seconds=seconds)
+
+    def sweep(
+        self,
+        *,
+        device: str | None = None,
+        archive: AnyPath | None = None,
+        corpus: AnyPath | None = None,
+        rounds: int | None = None,
+        budget: float | None = None,
+        progress: Progress = silent,
+    ) -> SweepResult:
+        """Measure every packed kernel on every graph (`winnow sweep`); a second call resumes.
+
+        After `budget` seconds no round is started.
+        """
+        from winnow.steps.sweep import sweep_engine
+
+        return sweep_engine(
+            self.engine,
+            device=device,
+            archive=_path(archive),
+            corpus=_path(corpus),
+            rounds=rounds,
+            budget=budget,
+            progress=progress,
+        )
+
+    def reduce(
+        self,
+        *,
+        budget: int | None = None,
+        apply_rules: bool = False,
+        incumbents: AnyPath | None = None,
+        output: AnyPath | None = None,
+    ) -> ReductionResult:
+        """Measurements → the smaller selection, with a reason for each kernel (`winnow reduce`)."""
+        from winnow.steps.reduce import reduce_engine
+
+        return reduce_engine(
+            self.engine,
+            output=_path(output),
+            budget=budget,
+            apply_rules=apply_rules,
+            incumbents=_path(incumbents),
+        )
+
+    def check(
+        self,
+        *gates: str,
+        device: str | None = None,
+        everything: bool = False,
+        mode: Literal["full", "structural"] = "full",
+        progress: Progress = silent,
+    ) -> Checked:
+        """The verdicts of these gates, by default all (`winnow check`)."""
+        from winnow.steps.check import check_engine
+
+        return check_engine(self.engine, gates, device=device, everything=everything, mode=mode, progress=progress)
+
+    def report(
+        self, *, device: str | None = None, output: AnyPath | None = None, progress: Progress = silent
+    ) -> Reported:
+        """One HTML file that shows it all (`winnow report`)."""
+        from winnow.steps.report import report_engine
+
+        return report_engine(self.engine, device=device, output=_path(output), progress=progress)
+
+
+def open_project(directory: AnyPath) -> Project:
+    """The engine directory at `directory`, or the one of a manifest's file.
+
+    Raises:
+        InputError: there is no manifest.
+    """
+    path = Path(directory)
+    file = path / MANIFEST_FILE if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(
+            "no manifest here",
+            place=Place(str(file)),
+            cure='name an engine directory, or make one: winnow.init(directory, "gemm_cpu")',
+        )
+    return Project(file)
+
+
+def init_project(directory: AnyPath, source: str = "gemm_cpu") -> Project:
+    """A new engine directory, copied from a built-in engine (`winnow init`).
+
+    Raises:
+        InputError: no such engine, or the directory holds something else.
+    """
+    from winnow.steps.init import init_engine
+
+    init_engine(Path(directory), source)
+    return open_project(directory)
+
+
+def read_graph(file: AnyPath) -> Graph:
+    """The graph of one file (hipDNN's JSON). Raises InputError where it is unreadable or not a graph."""
+    from winnow.graphs.reader import read_graph as read
+
+    return read(Path(file))
+
+
+def diff(a: AnyPath, b: AnyPath, *, by: Literal["name", "metadata"] = "name") -> Difference:
+    """What differs between two catalogs, selections or packed trees (`winnow diff`)."""
+    from winnow.steps.diff import diff_sides
+
+    return diff_sides(Path(a), Path(b), by=by)
+
+
+def _path(value: AnyPath | None) -> Path | None:
+    return None if value is None else Path(value)

@@ -1,0 +1,30 @@
+"""What a constrained space holds, as plain data: its size, its values, its overview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from winnow.tuning import TuningSpace
+
+Answer = dict[str, Any]
+
+
+def size(space: TuningSpace) -> Answer:
+    """How many valid points there are, and whether that is exact; an estimate has its 95 % interval."""
+    found = space.size()
+    if found.exact:
+        return {"count": found.value, "exact": True}
+    return {"estimate": found.value, "low": found.low, "high": found.high, "exact": False, "text": str(found)}
+
+
+def instances(space: TuningSpace) -> list[Answer]:
+    """For every parameter its values and the number of valid points that have each."""
+    return [
+        {"param": knob, "values": [{"value": value, "count": number} for value, number in counts.items()]}
+        for knob, counts in space.marginals().items()
+    ]
+
+
+def overview(space: TuningSpace) -> Answer:
+    """The size of the space before and after its rules."""
+    return {"params": len(space.axes), "constraints": len(space.rules), "cartesian": space.cartesian, **size(space)}
