@@ -131,13 +131,13 @@ def test_a_holder_elsewhere_is_named_with_its_machine(tmp_path: Path):
 
 
 def test_a_lock_removed_by_hand_stops_the_writer(tmp_path: Path):
-    with (
-        pytest.raises(InputError) as error,
-        locked(tmp_path / "out", wait_s=0) as lock,
-        staged_tree(lock) as staging,
-    ):
-        (staging / "file").write_text("x")
-        (tmp_path / ".out.lock").unlink()
+    def write() -> None:
+        with locked(tmp_path / "out", wait_s=0) as lock, staged_tree(lock) as staging:
+            (staging / "file").write_text("x")
+            (tmp_path / ".out.lock").unlink()
+
+    with pytest.raises(InputError) as error:
+        write()
     assert str(error.value) == (
         f"{tmp_path}/.out.lock: the lock was removed while this command wrote\n"
         "  cure: run it again, and leave the lock to it"

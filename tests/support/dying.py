@@ -36,7 +36,7 @@ def dies(work: Callable[[], object], calls: int = sys.maxsize) -> bool:
             _count(calls)
             work()
             os._exit(0)
-        except BaseException:  # Whatever it is, the forked test must not go on.
+        except BaseException:  # noqa: BLE001 - whatever it is, the forked test must not go on.
             traceback.print_exc()
             os._exit(1)
     _, status = os.waitpid(child, 0)

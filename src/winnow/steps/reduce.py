@@ -33,7 +33,7 @@ def reduce_engine(
 
     Raises:
         Incomplete: there is no finished sweep of this catalog.
-        InputError: the database or a threshold cannot be used.
+        InputError: the database or a threshold cannot be used, or another process writes to `output`.
         Refused: no graph is served by a kernel that passed, or the budget is too small to serve every graph.
     """
     target = output or engine.reduced
