@@ -12,6 +12,10 @@ from small_engine import make_small_engine
 from winnow.cli.app import run
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="Record the digests of tests/test_replay.py anew.")
+
+
 @pytest.fixture(scope="session")
 def _small_engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_small_engine(tmp_path_factory.mktemp("engine") / "gemm")

@@ -39,7 +39,7 @@ def both(field: str, value: Any) -> Edit:
             "metadata says dtype = 'float', which no graph asks for (known: ['FLOAT'])",
         ),
         (both("block_m", 50), "does not support this spec on"),
-        (lambda k: k["kernel_source"]["spec"].update(wave=1), 'BlockedSpec has no field "wave"'),
+        (lambda k: k["kernel_source"]["spec"].update(wave=1), 'unknown key "wave"'),
         (lambda k: k["kernel_source"].update(source="os"), 'module "os" is not one that the manifest names'),
     ],
 )

@@ -1,1 +1,4 @@
-"""cli"""
+"""The command line: parses options, calls one step, prints its result. One file a command.
+
+Imports `steps` and what it prints. Never decides: another caller of the same step gets the same answer.
+"""

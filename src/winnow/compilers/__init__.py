@@ -1,1 +1,4 @@
-"""compilers"""
+"""Kernel source → code object, and what an object says of itself: one file a language.
+
+Imports the floor and `targets`. Never knows a catalog, a family or a manifest.
+"""

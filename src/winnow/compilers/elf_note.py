@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import msgpack
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection, SymbolTableSection
 from pydantic import ValidationError
 
 from winnow.compilers.code_object import Argument, ArgumentKind, CodeObject
-from winnow.compilers.elf_file import PACK_AGAIN, reading
+from winnow.compilers.elf_file import PACK_AGAIN, open_elf, reading
 from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.errors import InputError
 from winnow.strict import StrictModel
@@ -24,10 +24,6 @@ SCHEMA = 1
 
 _OBJECT = "code object"
 _NOTE_HEADER = struct.Struct("<III")
-# Elf64_Sym (name, info, other, section, value, size) and Elf64_Dyn (tag, value).
-_SYMBOL = struct.Struct("<IBBHQQ")
-_DYNAMIC = struct.Struct("<qQ")
-_UNDEFINED, _FUNCTION, _NEEDED = 0, 2, 1
 
 
 class NoteArgument(StrictModel):
@@ -65,21 +61,15 @@ class Note(StrictModel):
 
 def encode_note(note: Note) -> bytes:
     """The note section's bytes: an ELF note header, the owner, and the note as msgpack, each padded to 4."""
-    raw: bytes = msgpack.packb(note.model_dump())
-    return _NOTE_HEADER.pack(len(OWNER), len(raw), NOTE_TYPE) + _padded(OWNER) + _padded(raw)
+    return _framed(msgpack.packb(note.model_dump()))
+
+
+def _framed(described: bytes) -> bytes:
+    return _NOTE_HEADER.pack(len(OWNER), len(described), NOTE_TYPE) + _padded(OWNER) + _padded(described)
 
 
 def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
-
-
-@dataclass(frozen=True)
-class _Section:
-    """One section of an object: its ELF type, its size in memory, and its bytes in the file."""
-
-    type: str
-    size: int
-    data: bytes
 
 
 def read_note(payload: bytes) -> Note:
@@ -89,7 +79,7 @@ def read_note(payload: bytes) -> Note:
         InputError: not a shared object for x86-64, malformed, or without a sound note.
     """
     with reading(_OBJECT):
-        return _note(_sections(payload))
+        return _note(_opened(payload))
 
 
 def read_back(payload: bytes, symbol: str) -> CodeObject:
@@ -103,52 +93,38 @@ def read_back(payload: bytes, symbol: str) -> CodeObject:
             symbol is not a function that it exports.
     """
     with reading(_OBJECT):
-        return _read(payload, symbol)
+        elf = _opened(payload)
+        note = _note(elf)
+        if note.symbol != symbol:
+            raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=PACK_AGAIN)
+        resources = {
+            "text_bytes": _size(elf, ".text"),
+            "rodata_bytes": _size(elf, ".rodata"),
+            "data_bytes": _size(elf, ".data") + _size(elf, ".bss"),
+            "kernel_bytes": _function_bytes(elf, symbol),
+            "needed_libraries": _needed_libraries(elf),
+        }
+        return CodeObject(note.target, symbol, payload, note.signature, resources)
 
 
-def _read(payload: bytes, symbol: str) -> CodeObject:
-    sections = _sections(payload)
-    note = _note(sections)
-    if note.symbol != symbol:
-        raise InputError(f'the object holds the kernel "{note.symbol}", not "{symbol}"', cure=PACK_AGAIN)
-    resources = {
-        "text_bytes": _size(sections, ".text"),
-        "rodata_bytes": _size(sections, ".rodata"),
-        "data_bytes": _size(sections, ".data") + _size(sections, ".bss"),
-        "kernel_bytes": _function_bytes(sections, symbol),
-        "needed_libraries": _needed_libraries(sections),
-    }
-    return CodeObject(note.target, symbol, payload, note.signature, resources)
-
-
-def _sections(payload: bytes) -> Mapping[str, _Section]:
-    """The object's sections by name, each known to lie inside the payload."""
-    elf = ELFFile(io.BytesIO(payload))
-    header = elf.header
-    kind = (elf.elfclass, elf.little_endian, header["e_machine"], header["e_type"])
-    if kind != (64, True, "EM_X86_64", "ET_DYN"):
+def _opened(payload: bytes) -> ELFFile:
+    """The object, with every section known to lie inside the payload and to be the only one of its name."""
+    elf = open_elf(payload)
+    if (elf.elfclass, elf.little_endian, elf["e_machine"], elf["e_type"]) != (64, True, "EM_X86_64", "ET_DYN"):
         raise ValueError("it is not a shared object for x86-64")
-    count, entry_bytes = header["e_shnum"], header["e_shentsize"]
-    if not count or entry_bytes != 64 or header["e_shoff"] + count * entry_bytes > len(payload):
-        raise ValueError("its section table lies outside the file")
-    sections: dict[str, _Section] = {}
-    for index in range(count):
-        found = elf.get_section(index)
-        size, start = found["sh_size"], found["sh_offset"]
-        stored = 0 if found["sh_type"] == "SHT_NOBITS" else size
-        if start + stored > len(payload):
-            raise ValueError(f"section {index} lies outside the file")
-        if found.name in sections:
-            raise ValueError(f'it has two sections "{found.name}"')
-        sections[found.name] = _Section(str(found["sh_type"]), size, payload[start : start + stored])
-    return sections
+    seen: set[str] = set()
+    for section in elf.iter_sections():
+        if section.name in seen:
+            raise ValueError(f'it has two sections "{section.name}"')
+        seen.add(section.name)
+    return elf
 
 
-def _note(sections: Mapping[str, _Section]) -> Note:
-    section = sections.get(SECTION)
-    if section is None or section.type != "SHT_NOTE":
+def _note(elf: ELFFile) -> Note:
+    section = elf.get_section_by_name(SECTION)
+    if not isinstance(section, NoteSection):
         raise InputError(f"the object has no {SECTION} note", cure="only objects that Winnow compiled can be read")
-    described = _described(section.data)
+    described = _described(section)
     try:
         note = Note.model_validate(msgpack.unpackb(described))
     except ValidationError as error:
@@ -164,46 +140,42 @@ def _note(sections: Mapping[str, _Section]) -> Note:
     return note
 
 
-def _described(data: bytes) -> bytes:
-    """The descriptor of a section that holds exactly one note of Winnow's."""
-    head = _NOTE_HEADER.size + len(_padded(OWNER))
-    if len(data) < head:
+def _described(section: NoteSection) -> bytes:
+    """The descriptor of a section that holds exactly one note, with Winnow's type and owner."""
+    first = next(section.iter_notes(), None)
+    if first is None:
         raise ValueError("its note is cut off")
-    owner_size, size, kind = _NOTE_HEADER.unpack_from(data)
-    if (data[_NOTE_HEADER.size : _NOTE_HEADER.size + owner_size], kind) != (OWNER, NOTE_TYPE):
+    described: bytes = first["n_descdata"]
+    raw, written = section.data(), _framed(described)
+    kind = slice(_NOTE_HEADER.size - 4, _NOTE_HEADER.size + len(_padded(OWNER)))
+    if raw[kind] != written[kind]:
         raise ValueError("its note is not one of Winnow's")
-    described = data[head : head + size]
-    if len(described) != size or len(data) != head + len(_padded(described)):
+    if raw != written:
         raise ValueError("its note has another size than it says")
     return described
 
 
-def _size(sections: Mapping[str, _Section], name: str) -> int:
+def _size(elf: ELFFile, name: str) -> int:
     """Bytes of the section and of its parts (`.rodata.cst4`)."""
-    return sum(s.size for other, s in sections.items() if other == name or other.startswith(f"{name}."))
+    parts = (s for s in elf.iter_sections() if s.name == name or s.name.startswith(f"{name}."))
+    return sum(int(section["sh_size"]) for section in parts)
 
 
-def _function_bytes(sections: Mapping[str, _Section], symbol: str) -> int:
+def _function_bytes(elf: ELFFile, symbol: str) -> int:
     """Bytes of the exported function `symbol`."""
-    table, names = _table(sections, ".dynsym", "SHT_DYNSYM"), _table(sections, ".dynstr", "SHT_STRTAB")
-    wanted = symbol.encode() + b"\0"
-    for name, info, _, section, _, size in _SYMBOL.iter_unpack(_whole(table, _SYMBOL.size)):
-        if section != _UNDEFINED and info & 0xF == _FUNCTION and names[name : name + len(wanted)] == wanted:
-            return int(size)
+    for entry in _section(elf, ".dynsym", SymbolTableSection).get_symbol_by_name(symbol) or ():
+        if entry["st_shndx"] != "SHN_UNDEF" and entry["st_info"]["type"] == "STT_FUNC":
+            return int(entry["st_size"])
     raise InputError(f'the object does not export the function "{symbol}"', cure=PACK_AGAIN)
 
 
-def _needed_libraries(sections: Mapping[str, _Section]) -> int:
-    entries = _DYNAMIC.iter_unpack(_whole(_table(sections, ".dynamic", "SHT_DYNAMIC"), _DYNAMIC.size))
-    return sum(1 for tag, _ in entries if tag == _NEEDED)
+def _needed_libraries(elf: ELFFile) -> int:
+    tags = _section(elf, ".dynamic", DynamicSection).iter_tags("DT_NEEDED")
+    return sum(1 for _ in tags)
 
 
-def _table(sections: Mapping[str, _Section], name: str, kind: str) -> bytes:
-    section = sections.get(name)
-    if section is None or section.type != kind:
+def _section(elf: ELFFile, name: str, kind: type[Any]) -> Any:
+    section = elf.get_section_by_name(name)
+    if not isinstance(section, kind):
         raise ValueError(f"it has no {name}")
-    return section.data
-
-
-def _whole(data: bytes, entry_bytes: int) -> bytes:
-    return data[: len(data) // entry_bytes * entry_bytes]
+    return section

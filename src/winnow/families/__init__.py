@@ -1,1 +1,4 @@
-"""Kernel families: what Winnow can tune without anything else installed, and the contract of every other one."""
+"""Kernel families: what a graph asks of them, their candidates and their kernels; one folder a built-in family.
+
+Imports `registry`, `spaces`, `graphs` and `compilers`' kernel sources. Never knows an engine, an archive or a sweep.
+"""

@@ -1,1 +1,4 @@
-"""Pack: descriptors become one shard an architecture, and a shard is opened only when every byte of it is as packed."""
+"""Descriptors → one shard an architecture: pre-flight, compiling, the object cache, provenance, the written tree.
+
+Imports `descriptors`, `compilers`, `archive` and `workers`. Never knows a measurement.
+"""

@@ -1,1 +1,4 @@
-"""Reduce: from measurements to the few kernels worth keeping, with the reason for each that stays or goes."""
+"""Evidence → the kernels worth keeping, with a reason for each: arrays in, a decision out.
+
+Imports `evidence` and `settings`. Never knows SQL, files or devices.
+"""

@@ -1,1 +1,4 @@
-"""Targets: what each architecture offers, which processors a generic one covers, and which arch lists compete."""
+"""Architectures: what is known of each, which processors a generic target runs on, and which arch lists serve which.
+
+Imports the floor only. Never knows a kernel.
+"""
