@@ -33,9 +33,9 @@ class Holder:
             return True
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):
             return False
-        except (PermissionError, OverflowError):
+        except PermissionError:  # It is another user's.
             return True
         return True
 
