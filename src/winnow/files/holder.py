@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -32,11 +33,10 @@ class Holder:
         if self.host != _host():
             return True
         try:
-            os.kill(self.pid, 0)
+            with contextlib.suppress(PermissionError):  # It is another user's.
+                os.kill(self.pid, 0)
         except (ProcessLookupError, OverflowError):
             return False
-        except PermissionError:  # It is another user's.
-            return True
         return True
 
 
