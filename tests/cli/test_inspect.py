@@ -167,6 +167,15 @@ def test_a_packed_file_that_was_changed_is_found_by_the_marker(winnow, tmp_path:
     assert err.startswith(f"winnow: {shard / MARKER}: it is not as it was packed")
 
 
+def test_a_shard_that_a_pack_has_not_finished_removing_is_not_damage(small_engine: Path, winnow):
+    archive = small_engine / "build" / "archive"
+    (shard,) = archive.iterdir()
+    retired = archive / f".{shard.name}.staging-1-a"
+    retired.mkdir()
+    (retired / MARKER).write_bytes((shard / MARKER).read_bytes())
+    assert winnow("inspect", archive)[0] == 0
+
+
 def test_a_shard_without_its_archive_is_shown_and_fails(small_engine: Path, winnow):
     shard = next((small_engine / "build" / "archive").iterdir())
     assert winnow("inspect", shard)[0] == 0

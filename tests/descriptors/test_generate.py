@@ -17,7 +17,7 @@ from winnow.descriptors.generate import generate
 from winnow.descriptors.ids import check_addition, keep_ids
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Place, Refused, WinnowError
-from winnow.files import write_atomic
+from winnow.files import locked, write_atomic
 from winnow.selection.document import load_selection, parse_selection
 from winnow.selection.expand import expand
 
@@ -332,6 +332,31 @@ def test_kept_ids_are_remembered_beside_the_manifest(small_engine: Path, tmp_pat
     again = read_catalog(small_engine / "catalog")
     assert [k.id for _, k in again.kernels()] == [k.id for _, k in live.kernels()]
     assert winnow("generate", "-m", manifest, "--check", "--keep-ids", tmp_path / "live")[0] == 0
+
+
+def test_ids_that_another_writer_came_to_keep_meanwhile_are_kept(
+    small_engine: Path, tmp_path: Path, winnow, monkeypatch: pytest.MonkeyPatch
+):
+    live = with_other_ids(read_catalog(small_engine / "catalog"), tmp_path / "live")
+    manifest = small_engine / "engine.yaml"
+
+    def locked_late(target: Path, *, wait_s: float):
+        monkeypatch.undo()
+        assert winnow("generate", "-m", manifest, "--keep-ids", tmp_path / "live")[0] == 0
+        return locked(target, wait_s=wait_s)
+
+    monkeypatch.setattr("winnow.steps.generate.locked", locked_late)
+    assert winnow("generate", "-m", manifest)[0] == 0
+    assert [k.id for _, k in read_catalog(small_engine / "catalog").kernels()] == [k.id for _, k in live.kernels()]
+
+
+def test_a_catalog_behind_a_link_is_written_there(small_engine: Path, tmp_path: Path, winnow):
+    (small_engine / "catalog").rename(tmp_path / "store")
+    (small_engine / "catalog").symlink_to(tmp_path / "store")
+    next((tmp_path / "store").glob("*.kdp.json")).unlink()
+    assert winnow("generate", "-m", small_engine / "engine.yaml")[0] == 0
+    assert (small_engine / "catalog").is_symlink()
+    assert winnow("check", "-m", small_engine / "engine.yaml", "regeneration")[0] == 0
 
 
 def test_check_names_what_differs_and_writes_nothing(small_engine: Path, winnow):

@@ -39,6 +39,35 @@ def test_an_archive_packed_under_another_matcher_is_refused(small_engine: Path, 
     assert "gemm_cpu.ued.json: is another one in the" in out
 
 
+def test_a_new_reduction_keeps_the_archive_of_the_former_one_for_the_gates_to_judge(swept: Path, winnow):
+    packed = swept / "build" / "reduced" / "archive"
+    shutil.copytree(swept / "build" / "archive", packed)
+    before = {path: path.read_bytes() for path in packed.rglob("*") if path.is_file()}
+    assert winnow("reduce", "-m", swept / "engine.yaml")[0] == 0
+    assert {path: path.read_bytes() for path in packed.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in packed.parent.iterdir()) == [
+        "archive", "catalog", "decisions.json", "selection.yaml",
+    ]  # fmt: skip
+    next((packed.parent / "catalog").glob("*.kdp.json")).unlink()
+    code, out, _ = winnow("check", "-m", swept / "engine.yaml", "archive")
+    assert code == 1
+    assert "build/reduced/archive" in out
+
+
+def test_a_reduction_that_fails_half_way_changes_nothing(swept: Path, winnow, monkeypatch: pytest.MonkeyPatch):
+    reduced = swept / "build" / "reduced"
+    before = {path: path.read_bytes() for path in reduced.rglob("*") if path.is_file()}
+
+    def full(_: object) -> str:
+        raise OSError(28, "No space left on device", "decisions.json")
+
+    monkeypatch.setattr("winnow.steps.reduce.pretty_json", full)
+    code, _, err = winnow("reduce", "-m", swept / "engine.yaml", "--apply-rules")
+    assert (code, err.splitlines()[0]) == (2, "winnow: decisions.json: No space left on device")
+    assert {path: path.read_bytes() for path in reduced.rglob("*") if path.is_file()} == before
+    assert [path.name for path in reduced.parent.iterdir() if path.name.startswith(".")] == []
+
+
 def test_a_missing_archive_is_incomplete_even_beside_a_reduced_one(swept: Path, winnow):
     shutil.copytree(swept / "build" / "archive", swept / "build" / "reduced" / "archive")
     shutil.rmtree(swept / "build" / "archive")

@@ -20,7 +20,7 @@ from winnow.archive.verify import open_shard
 from winnow.descriptors.documents import Uhd, UhdTable
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Refused
-from winnow.files import write_atomic
+from winnow.files import locked, write_atomic
 from winnow.pack import shard as shard_module
 from winnow.pack.cache import ObjectCache
 from winnow.pack.shard import ShardReport, pack_arch, pack_arches
@@ -131,6 +131,33 @@ def test_a_generic_target_has_a_shard_of_its_own(tmp_path: Path) -> None:
     report = pack(mixed(), tmp_path, GENERIC)
     assert (report.kernels, report.targets) == (2, {GENERIC: 2})
     assert open_shard(tmp_path, GENERIC, compilers=COMPILERS).arch == GENERIC
+
+
+def test_a_pack_beside_another_is_told_before_it_compiles(tmp_path: Path) -> None:
+    nothing = pytest.fail
+    with locked(tmp_path / V4, wait_s=0), pytest.raises(InputError) as error:
+        pack_arches(mixed(), [V3, V4], tmp_path, allowed=ALLOWED, jobs=1, compilers=COMPILERS, progress=nothing)
+    assert str(error.value).startswith(f"{tmp_path / V4}: another winnow (process {os.getpid()}, `")
+    assert list(tmp_path.iterdir()) == []
+    with locked(tmp_path / V4, wait_s=0):
+        pack(mixed(), tmp_path, V3)
+
+
+def test_a_shard_behind_a_link_is_written_there(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / V3).symlink_to(tmp_path / "store")
+    pack(mixed(), tmp_path / "out")
+    whole = digest(tmp_path / "store")
+    next((tmp_path / "store").rglob("*.kpack")).unlink()
+    pack(mixed(), tmp_path / "out")
+    assert (tmp_path / "out" / V3).is_symlink()
+    assert digest(tmp_path / "store") == whole
+
+
+def test_a_pack_that_fails_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        pack(samples.catalog(kernel("other", arch=[V4])), tmp_path / "build" / "archive")
+    assert list(tmp_path.iterdir()) == []
 
 
 PACK_SCRIPT = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from winnow.compilers.compiler import Compiler, Recipe
 from winnow.compilers.find import Compilers, Language, find_compiler
 from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused, WinnowError
-from winnow.files import staged_directory, write_atomic
+from winnow.files import Lock, locked, staged_tree, write_atomic
 from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, observe, producer_identity
 from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
@@ -60,10 +61,11 @@ def silent(stage: str, done: int, total: int) -> None:
     """Progress that nobody watches."""
 
 
-def pack_arch(
+def pack_locked(
     catalog: Catalog,
     arch: str,
     out: Path,
+    lock: Lock,
     *,
     allowed: frozenset[str],
     jobs: int,
@@ -75,6 +77,7 @@ def pack_arch(
 ) -> ShardReport:
     """Write the shard `out`/`arch`, whole or not at all; the one that is there stays until the new one is finished.
 
+    `lock` is the shard's, held by this process since before it compiles: another pack learns at once that it is late.
     `allowed` are the modules (and what is below them) that may be imported; `compilers` replaces those installed;
     `limits` says what an object may need at most (`spills`, as in the manifest's `pack:`);
     `timeout_s` is the longest that one variant may compile.
@@ -94,7 +97,7 @@ def pack_arch(
     for item, code in zip(prepared, compiled.objects, strict=True):
         _check_object(item, code, limits)
     shard = assemble(catalog, arch, prepared, compiled.objects)
-    with staged_directory(out / arch) as staging:
+    with staged_tree(lock) as staging:
         for name, data in shard.files.items():
             write_atomic(staging / name, data)
         write_atomic(staging / MARKER, marker_text(arch, shard.files))
@@ -118,19 +121,29 @@ def pack_arch(
     )
 
 
+def pack_arch(catalog: Catalog, arch: str, out: Path, **options: Any) -> ShardReport:
+    """`pack_locked` with the shard's lock. Raises what that raises, and InputError where another process packs it."""
+    (report,) = pack_arches(catalog, [arch], out, **options)
+    return report
+
+
 def pack_arches(catalog: Catalog, arches: Sequence[str], out: Path, **options: Any) -> tuple[ShardReport, ...]:
-    """`pack_arch` for each of `arches`. One that fails leaves its own shard as it was; the others are packed.
+    """`pack_locked` for each of `arches`. One that fails leaves its own shard as it was; the others are packed.
 
     Raises:
+        InputError: before anything is compiled, where another process packs any of them.
         WinnowError: at the end, where any failed: how many of how many, and why each.
     """
     reports: list[ShardReport] = []
     failures: dict[str, WinnowError] = {}
-    for arch in dict.fromkeys(arches):
-        try:
-            reports.append(pack_arch(catalog, arch, out, **options))
-        except WinnowError as error:
-            failures[arch] = error
+    with contextlib.ExitStack() as stack:
+        # In one order for everybody: of two packs that share an architecture, one gets all its locks.
+        locks = {arch: stack.enter_context(locked(out / arch, wait_s=0)) for arch in sorted(set(arches))}
+        for arch in dict.fromkeys(arches):
+            try:
+                reports.append(pack_locked(catalog, arch, out, locks[arch], **options))
+            except WinnowError as error:
+                failures[arch] = error
     if len(failures) == 1 and not reports:
         raise next(iter(failures.values()))
     if failures:

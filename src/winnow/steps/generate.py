@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from winnow.descriptors.generate import generate
-from winnow.descriptors.ids import FRESH, KeptIds, check_addition, keep_ids, kept_text
+from winnow.descriptors.ids import FRESH, KeptIds, check_addition, keep_ids, kept_text, read_kept_ids
 from winnow.descriptors.native import native_files
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
-from winnow.files import staged_directory, write_atomic
+from winnow.files import MOMENT_S, Lock, locked, staged_tree, write_atomic
 from winnow.gates import regeneration
 from winnow.gates.verdict import Verdict, judged
 from winnow.selection.budget import within_budget
@@ -38,6 +38,7 @@ class Draft:
     kernels: tuple[Kernel, ...]
     allowed: tuple[str, ...]
     catalog: Catalog
+    kept: KeptIds
     live: Catalog | None
     kept_file: Path | None
     remark: str = ""
@@ -107,6 +108,7 @@ def draft_catalog(
         kernels=kernels,
         allowed=tuple(map(str, allowed)),
         catalog=catalog,
+        kept=kept,
         live=live,
         kept_file=engine.kept_ids_file if output is None and loaded is not None else None,
         remark=remark,
@@ -142,14 +144,22 @@ def _sources(
 
 
 def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
-    """Replace the catalog at the draft's target, whole; write the native hooks below `native` where that is named."""
-    if draft.live is not None and draft.kept_file is not None:
-        kept = kept_text(draft.header.engine.name, draft.catalog)
-        write_atomic(draft.kept_file, kept) if kept else draft.kept_file.unlink(missing_ok=True)
-    files = write_files(draft.catalog, draft.target)
-    hooks = {} if native is None else native_files(draft.header, draft.catalog)
-    for name, text in hooks.items():
-        write_atomic((native or Path()) / name, text)
+    """Replace the catalog at the draft's target, whole; write the native hooks below `native` where that is named.
+
+    Hooks are replaced one by one, as their directory may hold other files.
+
+    Raises:
+        InputError: another process writes the target, and does not end in a moment.
+    """
+    with locked(draft.target, wait_s=MOMENT_S) as lock:
+        draft = _with_ids_of_now(draft)
+        if draft.live is not None and draft.kept_file is not None:
+            kept = kept_text(draft.header.engine.name, draft.catalog)
+            write_atomic(draft.kept_file, kept) if kept else draft.kept_file.unlink(missing_ok=True)
+        files = _write_files(draft.catalog, lock)
+        hooks = {} if native is None else native_files(draft.header, draft.catalog)
+        for name, text in hooks.items():
+            write_atomic((native or Path()) / name, text)
     return Generated(
         catalog=draft.target,
         files=files,
@@ -158,6 +168,14 @@ def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
         allowed_past_budget=draft.allowed,
         native=tuple(sorted(hooks)),
     )
+
+
+def _with_ids_of_now(draft: Draft) -> Draft:
+    """The draft with the ids to keep that a writer which came first has left."""
+    if draft.live is not None or draft.kept_file is None:
+        return draft
+    kept = read_kept_ids(draft.kept_file, draft.header.engine.name)
+    return draft if kept == draft.kept else replace(draft, catalog=generate(draft.header, draft.kernels, kept))
 
 
 def compare_draft(draft: Draft) -> Verdict:
@@ -171,13 +189,13 @@ def write_catalog(
 ) -> tuple[int, int]:
     """Replace the catalog at `target` by what the selection generates; (files, kernels) written."""
     catalog = generate(manifest, expand(selection), kept)
-    return write_files(catalog, target), sum(1 for _ in catalog.kernels())
+    with locked(target, wait_s=MOMENT_S) as lock:
+        return _write_files(catalog, lock), sum(1 for _ in catalog.kernels())
 
 
-def write_files(catalog: Catalog, target: Path) -> int:
-    """Replace the tree at `target` by a catalog's files; returns how many there are."""
+def _write_files(catalog: Catalog, lock: Lock) -> int:
     files = catalog.files()
-    with staged_directory(target) as staging:
+    with staged_tree(lock) as staging:
         for name, text in files.items():
             write_atomic(staging / name, text)
     return len(files)

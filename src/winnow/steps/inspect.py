@@ -132,6 +132,8 @@ def _damaged_files(path: Path) -> list[dict[str, str]]:
     markers = path.rglob(MARKER) if path.is_dir() else (parent / MARKER for parent in path.absolute().parents)
     found = []
     for marker in filter(Path.is_file, markers):
+        if path.is_dir() and any(name.startswith(".") for name in marker.relative_to(path).parts):
+            continue  # A writer's unfinished shard, or one that it replaced.
         for name, digest in sorted(_digests(marker).items()):
             file = marker.parent / name
             if not path.is_dir() and file != path.absolute():

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
-from winnow.files import read_text, write_atomic
+from winnow.files import MOMENT_S, carry_over, locked, read_text, staged_tree, write_atomic
 from winnow.identity import pretty_json
 from winnow.reduce.result import ReductionResult, reduce_evidence
 from winnow.selection.author import author
 from winnow.selection.cells import crossed
 from winnow.selection.comments import keep_comments
-from winnow.selection.document import load_selection
+from winnow.selection.document import load_selection, parse_selection
 from winnow.selection.expand import expand
 from winnow.steps.generate import write_catalog
 from winnow.sweep.evidence import load_evidence
@@ -33,7 +33,7 @@ def reduce_engine(
 
     Raises:
         Incomplete: there is no finished sweep of this catalog.
-        InputError: the database or a threshold cannot be used.
+        InputError: the database or a threshold cannot be used, or another process writes to `output`.
         Refused: no graph is served by a kernel that passed, or the budget is too small to serve every graph.
     """
     target = output or engine.reduced
@@ -54,7 +54,10 @@ def reduce_engine(
     kept = [kernel for kernel in kernels if kernel.name not in gone]
     text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
     text, _ = keep_comments(read_text(engine.selection_file), text, str(engine.selection_file))
-    write_atomic(target / "selection.yaml", text)
-    write_catalog(manifest, load_selection(target / "selection.yaml"), target / "catalog", engine.kept_ids)
-    write_atomic(target / "decisions.json", pretty_json(result.as_dict()))
+    with locked(target, wait_s=MOMENT_S) as lock, staged_tree(lock) as staging:
+        write_atomic(staging / "selection.yaml", text)
+        selection = parse_selection(text, str(target / "selection.yaml"))
+        write_catalog(manifest, selection, staging / "catalog", engine.kept_ids)
+        write_atomic(staging / "decisions.json", pretty_json(result.as_dict()))
+        carry_over(lock, staging)  # An archive of the former selection stays: the gates say that it is stale.
     return result

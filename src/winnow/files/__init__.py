@@ -1,0 +1,12 @@
+"""Files and trees that appear whole or not at all, whoever else writes and whenever a writer dies.
+
+It imports `errors` alone and must never know what the files hold. `write_atomic` replaces one file; `locked` makes
+this process the one writer of a directory, and `staged_tree` then replaces that directory as a whole.
+"""
+
+from winnow.files.atomic import write_atomic
+from winnow.files.lock import MOMENT_S, Lock, locked
+from winnow.files.reading import read_text
+from winnow.files.tree import carry_over, staged_tree
+
+__all__ = ["MOMENT_S", "Lock", "carry_over", "locked", "read_text", "staged_tree", "write_atomic"]
