@@ -6,9 +6,9 @@ COMMANDS = {
     "demo": "the whole loop in DIR, from registry to report",
     "init": "a new engine directory, copied from a built-in engine",
     "space": "count, sample or list a constrained space given as JSON",
-    "plan": "legal variants in total, per cell and per knob value, and the budget",
+    "plan": "legal variants in total, per cell and per knob value; the budget",
     "enumerate": "registry to selection",
-    "coverage": "what the selection serves of a corpus, and what only the registry does",
+    "coverage": "what the selection serves of a corpus, what only the registry does",
     "generate": "selection to descriptors",
     "diff": "what differs between two catalogs, selections or packed trees",
     "check": "all gates, or those named",
@@ -39,7 +39,7 @@ def help_text() -> str:
         "  --version             print the version\n"
         "  --install-completion  install completion for the shell that runs this\n"
         "  --show-completion     print that shell's completion script\n"
-        "  -h, --help            print this; `winnow COMMAND --help` shows its options\n\n"
+        "  -h, --help            print this; `winnow COMMAND --help` shows a command's\n\n"
         "Exit codes: 0 passed, 1 refused, 2 unusable input, 3 incomplete evidence,\n"
         "130 interrupted."
     )

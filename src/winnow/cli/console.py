@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -129,10 +130,8 @@ class _Lines:
             return
         self._said = now
         parts = (f"{self._label}: {done:,} of {total:,}", left, note.strip())
-        try:
+        with contextlib.suppress(OSError):  # a log that is gone or full does not stop the work
             print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
-        except OSError:
-            pass  # whoever reads the log is gone or full; the work is not
 
     def close(self) -> None:
         pass
