@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import shellingham
 
 from winnow.cli.commands import COMMANDS
 
+README = Path(__file__).parents[2] / "README.md"
 WINNOW = [sys.executable, "-m", "winnow"]
 
 
@@ -96,6 +98,12 @@ def test_bash_completes_after_the_script_is_installed(tmp_path: Path):
     out = in_bash(f"winnow --install-completion; source .bashrc; {PRESS_TAB}", tmp_path)
     assert out.splitlines()[-2:] == ["sweep", "--rounds"]
     assert out.startswith(f"bash completion installed in {tmp_path}/.bash_completions/winnow.sh\n")
+
+
+def test_the_lines_of_the_readme_work(tmp_path: Path):
+    (lines,) = re.findall(r"## Shell completion\n.*?```sh\n(.*?)```", README.read_text(), flags=re.DOTALL)
+    assert in_bash(f"{lines}\n{PRESS_TAB}", tmp_path).splitlines()[-2:] == ["sweep", "--rounds"]
+    assert (tmp_path / ".bash_completions" / "winnow.sh").is_file()
 
 
 @pytest.mark.parametrize("option", ["--install-completion", "--show-completion"])
