@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from winnow.cli.app import COMMANDS
+from winnow.cli.commands import COMMANDS
+from winnow.coverage.cover import OUTCOMES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,8 +23,8 @@ def test_every_link_leads_to_a_file(page: Path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_exists(page: Path):
-    for name in re.findall(r"`winnow ([a-z-]+)|^winnow ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
-        assert (name[0] or name[1]) in COMMANDS, f"{page.name} names the command {name}"
+    for name in re.findall(r"(?:`|^)winnow ([a-z][a-z-]*)", page.read_text(encoding="utf-8"), re.MULTILINE):
+        assert name in COMMANDS, f"{page.name} names the command {name}"
 
 
 def test_every_page_is_reached_from_the_readme_or_another_page():
@@ -34,3 +35,18 @@ def test_every_page_is_reached_from_the_readme_or_another_page():
     }
     lost = [page.name for page in PAGES[1:] if page.resolve() not in linked]
     assert not lost
+
+
+def test_the_glossary_is_sorted_has_each_term_once_and_every_definition_in_one_line():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \| (.+) \|$", text, re.MULTILINE)
+    assert len(rows) == text.count("**") // 2 == text.count("\n| ") - 1, "a row that is not `| **term** | meaning |`"
+    terms = [term.casefold() for term, _ in rows]
+    assert terms == sorted(set(terms))
+    assert [term for term, meaning in rows if len(meaning) > 160 or meaning.endswith(".")] == []
+
+
+def test_the_glossary_has_every_state_and_outcome_that_commands_print():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    terms = set(re.findall(r"^\| \*\*(.+?)\*\*", text, re.MULTILINE))
+    assert {"refused", "incomplete", "declined", "unchecked", "missing", *(name.lower() for name in OUTCOMES)} <= terms

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 from small_engine import GRAPHS, manifest_text
 
-from winnow.cli.app import COMMANDS
+from winnow.cli.commands import COMMANDS
 from winnow.gates import GATES
 from winnow.settings.manifest import load_manifest
 from winnow.targets.cpu import host_level

@@ -118,7 +118,7 @@ def test_what_is_missing_is_incomplete(tmp_path):
     assert told(lambda: load_evidence(path)) == (
         f'{path}: the sweep of corpus "layers" did not run to its end: 2 rounds are complete, '
         "0 of 30 pairs are missing\n"
-        "  cure: run `winnow sweep` again: it goes on where it stopped"
+        "  cure: run `winnow sweep` again: it resumes where it stopped"
     )
     run_sweep(ENGINE, PlantedDevice(), GRAPHS, QUICK, path, corpus="layers")
     assert told(lambda: load_evidence(path, engine="test:Other")) == (
@@ -127,9 +127,9 @@ def test_what_is_missing_is_incomplete(tmp_path):
     assert load_evidence(path, catalog=catalog_of(*ENGINE.kernels)).corpus == "layers"
     changed = [ENGINE.kernels[0], kernel(1, "small", 1, step=2), *ENGINE.kernels[2:4], kernel(9, "new", 1)]
     assert told(lambda: load_evidence(path, catalog=catalog_of(*changed))) == (
-        f"{path}: the last sweep was of another catalog: 4 kernels differ (hanging, new, small and 1 more)\n"
+        f"{path}: the last sweep measured another catalog: 4 kernels differ (hanging, new, small and 1 more)\n"
         "  cure: run `winnow pack` and `winnow sweep`"
     )
     assert told(lambda: load_evidence(path, catalog=catalog_of(*ENGINE.kernels, arch=("x86-64-v4",)))).startswith(
-        f"{path}: the last sweep was of another catalog: 6 kernels differ"
+        f"{path}: the last sweep measured another catalog: 6 kernels differ"
     )

@@ -140,7 +140,7 @@ def test_the_budget_gives_the_best_and_names_what_it_costs():
     assert result.refused
     assert result.outside == ("g1",)
     (dropped,) = result.dropped
-    assert dropped.text == "the budget costs it: no kept kernel is within epsilon on 1 of 3 graphs"
+    assert dropped.text == "dropped for the budget: no kept kernel is within epsilon on 1 of 3 graphs"
     assert dropped.lost == ("g1",)
     enough = reduce_evidence(made, reduction(variants=3), MATCH)
     assert (enough.outside, enough.refused) == ((), False)
@@ -192,7 +192,7 @@ def test_an_unmeasured_kernel_goes_if_another_admits_what_it_admits():
     made = evidence([[1.0, None, None]], kinds=[metadata(), metadata(step=4), metadata("col")])
     result = reduce_evidence(made, reduction(), MATCH)
     (dropped,) = result.dropped
-    assert dropped.text == "no graph of the corpus measured it; k0 admits every problem that it admits"
+    assert dropped.text == "no graph of the corpus measures it; k0 admits every problem that it admits"
     assert {k.kernel: k.roles[-1] for k in result.kept}["k2"] == "no graph of the corpus asks for it"
 
 
@@ -269,11 +269,11 @@ def test_user_errors():
     )
     tight = replace(made, policy={**made.policy, "prune_factor": 1.05})
     assert told(InputError, lambda: reduce_evidence(tight, reduction(), MATCH)) == (
-        "the sweep left out kernels beyond 1.05× the best, but noise.ceiling lets 1.1× pass\n"
+        "the sweep left out kernels slower than 1.05× the best, but noise.ceiling accepts 1.1×\n"
         "  cure: raise sweep.prune_factor and sweep again, or lower reduction.noise.ceiling"
     )
     broken = evidence([[1.0]], failed={(0, 0): "y is nan"})
     assert told(Refused, lambda: reduce_evidence(broken, reduction(), MATCH)) == (
-        "no graph of table is served by a kernel that passed everywhere\n"
+        "no kernel that passed everywhere serves a graph of table\n"
         "  cure: the ledger of `winnow sweep` says what failed"
     )

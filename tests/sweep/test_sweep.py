@@ -289,8 +289,8 @@ def test_too_small_a_budget_is_incomplete_and_resumes(tmp_path):
     with pytest.raises(Incomplete) as caught:
         run_sweep(ENGINE, PlantedDevice(), GRAPHS, QUICK, path, budget=5, clock=Ticking())
     assert str(caught.value) == (
-        f"{path}: the budget of 5 s ended in the correctness pass; evidence needs 2 rounds\n"
-        "  cure: run the same command again: it goes on where this one stopped"
+        f"{path}: the budget of 5 s ran out in the correctness pass; evidence needs 2 rounds\n"
+        "  cure: run the same command again: it resumes where this one stopped"
     )
     assert run_sweep(ENGINE, PlantedDevice(), GRAPHS, QUICK, path).rounds == 4
 
@@ -337,7 +337,7 @@ def test_user_errors(tmp_path):
         'graphs "double_64" and "twin" pose the same problem (8af2a6ec2a6b)\n  cure: keep one of the two'
     ).replace("8af2a6ec2a6b", make_plan(ENGINE, [graph(64)], "c").graphs[0].id)
     assert told(InputError, sweep(device=PlantedDevice(arch="x86-64-v4"))) == (
-        "the engine is packed for x86-64-v3, the device is x86-64-v4\n  cure: load the shard of x86-64-v4"
+        "the engine is packed for x86-64-v3, but the device is x86-64-v4\n  cure: load the shard of x86-64-v4"
     )
     assert told(InputError, sweep(rounds=1)) == (
         "1 rounds are too few\n  cure: ask for 2 or more: one to choose, one to score"
@@ -348,7 +348,7 @@ def test_user_errors(tmp_path):
     )
     text = tmp_path / "text.db"
     text.write_text("hello, this is no database, just a text that is long enough to be looked at" * 20)
-    assert told(InputError, sweep(path=text)) == f"{text}: the sweep database does not work: file is not a database"
+    assert told(InputError, sweep(path=text)) == f"{text}: the sweep database failed: file is not a database"
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE mine (x)")

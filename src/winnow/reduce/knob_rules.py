@@ -122,7 +122,7 @@ def _shortest(
         options={"mip_rel_gap": 0.0},
     )
     if found.x is None or found.status != 0:
-        raise RuntimeError(f"HiGHS gave no optimum: {found.message}")
+        raise RuntimeError(f"HiGHS found no optimum: {found.message}")
     picked = found.x > 0.5
     return [rule for rule, yes in zip(rules, picked, strict=False) if yes], [
         k for k, yes in zip(gone, picked[len(rules) :], strict=True) if yes
@@ -146,7 +146,7 @@ def _checked(
     claim = (
         f"all {graphs} graphs stay within epsilon without it"
         if not outside
-        else f"{graphs - len(outside)} of {graphs} graphs stay within epsilon without it, not {', '.join(outside)}"
+        else f"{graphs - len(outside)} of {graphs} graphs stay within epsilon without it, all but {', '.join(outside)}"
     )
     said = " and ".join(f"{field}={value}" for field, value in when)
     count = f"{len(names)} kernel{'s' * (len(names) != 1)}"

@@ -23,7 +23,7 @@ class Matrix:
     choice: Choice
 
     def indices(self, columns: Collection[int]) -> tuple[int, ...]:
-        """Kernels of the evidence behind columns of the matrix."""
+        """Kernels of the evidence that columns of the matrix stand for."""
         return tuple(sorted(self.kernels[column] for column in columns))
 
     def outside(self, kept: Collection[int]) -> list[int]:

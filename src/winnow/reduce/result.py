@@ -122,7 +122,7 @@ def reduce_evidence(
     matrix = matrix_of(evidence, noise, keep, incumbents=incumbents, tie=reduction.noise.tie)
     if not matrix.graphs:
         raise Refused(
-            f"no graph of {evidence.corpus} is served by a kernel that passed everywhere",
+            f"no kernel that passed everywhere serves a graph of {evidence.corpus}",
             cure="the ledger of `winnow sweep` says what failed",
         )
     needed = fewest(matrix.choice)
@@ -161,7 +161,7 @@ def _check(evidence: Evidence, reduction: Reduction, incumbents: Collection[str]
     factor, ceiling = evidence.policy["prune_factor"], max(reduction.noise.ceiling, reduction.noise.floor)
     if factor <= 1 + ceiling:
         raise InputError(
-            f"the sweep left out kernels beyond {factor:g}× the best, but noise.ceiling lets {1 + ceiling:g}× pass",
+            f"the sweep left out kernels slower than {factor:g}× the best, but noise.ceiling accepts {1 + ceiling:g}×",
             cure="raise sweep.prune_factor and sweep again, or lower reduction.noise.ceiling",
         )
 

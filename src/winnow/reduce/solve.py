@@ -176,10 +176,10 @@ class _Programme:
         if found.status == 2:
             raise Infeasible
         if found.x is None or found.status != 0:
-            raise RuntimeError(f"HiGHS gave no optimum: {found.message}")
+            raise RuntimeError(f"HiGHS found no optimum: {found.message}")
         kept = frozenset(int(k) for k in np.flatnonzero(found.x[: self._kernels] > 0.5))
         if not all(kept & members for members in self._needed):
-            raise RuntimeError("HiGHS gave a set that does not do what was asked")
+            raise RuntimeError("HiGHS returned a set that breaks the constraints")
         return tuple(sorted(kept))
 
 

@@ -112,7 +112,7 @@ def _replaced(
     rows = [row for row in range(len(matrix.graphs)) if np.isfinite(costs[row, columns[k]])]
     if not rows:
         instead = next((i for i in servers if admissions[i].covers(admissions[k])), None)
-        text = "no graph of the corpus measured it"
+        text = "no graph of the corpus measures it"
         if instead is not None:
             text += f"; {evidence.kernels[instead].name} admits every problem that it admits"
         return Dropped(name, "unmeasured", text, (), ())
@@ -138,7 +138,7 @@ def _replaced(
 def _told(witnesses: Sequence[Witness], graphs: int, lost: int) -> str:
     served = f"{graphs} graph{'s' * (graphs != 1)}"
     if lost:
-        return f"the budget costs it: no kept kernel is within epsilon on {lost} of {served}"
+        return f"dropped for the budget: no kept kernel is within epsilon on {lost} of {served}"
     if len(witnesses) == 1:
         one = witnesses[0]
         return f"{one.kernel} serves its {served}, at worst at {one.ratio:.3f}× its time ({one.worst_graph})"

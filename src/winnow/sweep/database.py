@@ -56,7 +56,7 @@ class Database:
         except sqlite3.IntegrityError:
             raise
         except sqlite3.DatabaseError as error:
-            raise InputError(f"the sweep database does not work: {error}", place=Place(str(self.path))) from None
+            raise InputError(f"the sweep database failed: {error}", place=Place(str(self.path))) from None
 
 
 @contextmanager

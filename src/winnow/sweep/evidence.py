@@ -52,7 +52,7 @@ def _read(db: Database, path: Path, engine: str | None) -> Evidence:
             f'the sweep of corpus "{corpus}" did not run to its end: {rounds} rounds are complete, '
             f"{ledger.counts['missing']} of {ledger.graphs * ledger.kernels} pairs are missing",
             place=Place(str(path)),
-            cure="run `winnow sweep` again: it goes on where it stopped",
+            cure="run `winnow sweep` again: it resumes where it stopped",
         )
     kernels = tuple(
         MeasuredKernel(name, sha256, json.loads(metadata), priority, Tier(tier), position)
@@ -62,7 +62,7 @@ def _read(db: Database, path: Path, engine: str | None) -> Evidence:
         )
     )
     if len({kernel.name for kernel in kernels}) != len(kernels):
-        raise InputError("two kernels of this sweep have one name", place=Place(str(path)))
+        raise InputError("two kernels of this sweep have the same name", place=Place(str(path)))
     rows = db.rows(
         "SELECT position, id, name, fields, flops, batch FROM graph WHERE plan = ? ORDER BY position", (plan,)
     )
@@ -124,7 +124,7 @@ def _check_catalog(evidence: Evidence, catalog: Catalog, path: Path) -> None:
     if differing:
         shown = ", ".join(differing[:3]) + (f" and {len(differing) - 3} more" if len(differing) > 3 else "")
         raise Incomplete(
-            f"the last sweep was of another catalog: {len(differing)} kernels differ ({shown})",
+            f"the last sweep measured another catalog: {len(differing)} kernels differ ({shown})",
             place=Place(str(path)),
             cure="run `winnow pack` and `winnow sweep`",
         )

@@ -81,7 +81,7 @@ def run_sweep(
         )
     if device.arch != engine.arch:
         raise InputError(
-            f"the engine is packed for {engine.arch}, the device is {device.arch}",
+            f"the engine is packed for {engine.arch}, but the device is {device.arch}",
             cure=f"load the shard of {device.arch}",
         )
     plan = make_plan(engine, graphs, corpus)
@@ -172,7 +172,7 @@ class _Budget:
         """Raise Incomplete once the time is used up."""
         if not self.allows(0.0):
             raise Incomplete(
-                f"the budget of {self._seconds:g} s ended {where}; evidence needs {FULL_ROUNDS} rounds",
+                f"the budget of {self._seconds:g} s ran out {where}; evidence needs {FULL_ROUNDS} rounds",
                 place=Place(str(self._path)),
-                cure="run the same command again: it goes on where this one stopped",
+                cure="run the same command again: it resumes where this one stopped",
             )

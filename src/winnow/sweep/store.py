@@ -176,7 +176,7 @@ def judgements(db: Database, session: int, graph: str) -> dict[Launch, Judgement
 
 
 def invalid_samples(samples: Sequence[Any]) -> str | None:
-    """Why these are not times, or None when they are: zero is no measurement of a very fast kernel."""
+    """Why these are not times, or None when they are: zero is not the time of a very fast kernel."""
     if not samples:
         return "no samples"
     for i, sample in enumerate(samples):

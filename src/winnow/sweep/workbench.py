@@ -53,7 +53,7 @@ class Workbench:
     def execution(self, plan: GraphPlan) -> Execution:
         """The graph's problem on the device, until another graph's is asked for."""
         if plan.problem is None:
-            raise ValueError(f"{plan.graph.name} is not this family's")
+            raise ValueError(f"{plan.graph.name} is not a graph of this family")
         for held in (self._resident, self._passing):
             if plan.id in held:
                 return held[plan.id]

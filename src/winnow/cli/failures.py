@@ -1,0 +1,151 @@
+"""Failures of a command: for each the exit code and the message, whatever raised it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import sys
+import traceback
+from collections.abc import Iterator
+from types import FrameType
+from typing import NamedTuple, TextIO
+
+from winnow.errors import WinnowError
+
+TRACEBACK = "WINNOW_TRACEBACK"
+"""The variable with which an error of exit code 2 shows its traceback."""
+
+_CURES = {
+    errno.ENOSPC: "make room on that file system",
+    errno.EDQUOT: "make room within your quota",
+    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
+    errno.EACCES: "get permission to read and write there, or name another place",
+    errno.EPERM: "get permission to read and write there, or name another place",
+    errno.EROFS: "that file system is read-only: name another place",
+    errno.ENOENT: "check the spelling of the path, or create what is missing",
+    errno.EEXIST: "remove what is there, or name another place",
+    errno.ENOTEMPTY: "empty that directory, or name another place",
+    errno.ENOTDIR: "a part of this path is a file: name a path of directories",
+    errno.EISDIR: "this is a directory: name a file",
+    errno.ELOOP: "symbolic links lead in a circle: name a path without them",
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.EMFILE: "raise the limit of open files (ulimit -n), or use fewer jobs",
+    errno.ENFILE: "close other programs: the whole system has too many open files",
+    errno.ENOMEM: "close other programs, or use fewer jobs: memory is short",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u), or use fewer jobs",
+    errno.ETXTBSY: "end the program that runs this file",
+    errno.EIO: "check that disk: it fails to read or write",
+    errno.ESTALE: "mount that file system again",
+}
+"""What helps against a failure that the operating system reports, by its number."""
+
+
+class Failure(NamedTuple):
+    """How a command ends: its exit code, and what stderr says (nothing if it is empty)."""
+
+    code: int
+    message: str
+
+
+def report(error: BaseException) -> int:
+    """Say on stderr what went wrong, and return the exit code of it."""
+    failure = failure_of(error)
+    text = failure.message
+    if failure.code == 2 and os.environ.get(TRACEBACK):
+        text = "".join(traceback.format_exception(error)) + text
+    _let_go(sys.stdout)
+    if text:
+        _say(text)
+    return failure.code
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Exit code and message of whatever a command raised."""
+    if isinstance(error, WinnowError):
+        return Failure(error.exit_code, f"winnow: {error}")
+    if isinstance(error, KeyboardInterrupt):
+        return Failure(130, "winnow: interrupted; what was done is kept, the same command resumes")
+    if isinstance(error, SystemExit):
+        return Failure(2, _escaped_exit(error))
+    if isinstance(error, BrokenPipeError) and _reader_left(sys.stdout):
+        return Failure(0, "")  # `winnow … | head`: what it wanted, it has
+    if isinstance(error, OSError) and error.errno in _CURES:
+        return Failure(2, f"winnow: {_path_of(error)}: {error.strerror}\n  cure: {_CURES[error.errno]}")
+    return Failure(2, _unexpected(error))
+
+
+def _escaped_exit(error: SystemExit) -> str:
+    frames = list(_frames(error))
+    where = _place(*frames[-1]) if frames else "some code"
+    return (
+        f"winnow: {where} ended the process with exit code {error.code!r} in the middle of a command\n"
+        "  cure: let that code raise an exception instead of calling sys.exit"
+    )
+
+
+def _unexpected(error: BaseException) -> str:
+    said = " ".join(_text(error).split())
+    kind = type(error).__name__
+    frames = list(_frames(error))
+    own = [frame for frame in frames if _module(frame[0]).split(".")[0] == "winnow"]
+    where = f" at {_place(*own[-1])}" if own else ""
+    if frames and (not own or own[-1] is not frames[-1]):
+        where += f", raised at {_place(*frames[-1])}"
+    head = f"winnow: unexpected {kind}{where}{': ' if said else ''}{said}"
+    return head if os.environ.get(TRACEBACK) else f"{head}\n  cure: run with {TRACEBACK}=1 to see the traceback"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an exception of foreign code may fail to say what it is
+        return ""
+
+
+def _frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """The frames that the error passed, with their lines, outermost first."""
+    return traceback.walk_tb(error.__traceback__)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", frame.f_code.co_filename))
+
+
+def _place(frame: FrameType, line: int) -> str:
+    return f"{_module(frame)}:{line}"
+
+
+def _path_of(error: OSError) -> str:
+    return "output" if error.filename is None or isinstance(error.filename, int) else os.fsdecode(error.filename)
+
+
+def _reader_left(stream: TextIO | None) -> bool:
+    """Whether this is a pipe that nobody reads any more."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno() if stream is not None else -1, 0)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        return False
+
+
+def _say(text: str) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _let_go(sys.stderr)
+
+
+def _let_go(stream: TextIO | None) -> None:
+    """Write what a stream still holds; what it cannot write goes nowhere, so that the interpreter ends silently."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
