@@ -16,7 +16,7 @@ from winnow.graphs.models import CORPORA, MODELS, attention, context, linear, sc
 from winnow.graphs.models.dense import DENSE
 from winnow.graphs.models.rdna import MADE
 from winnow.graphs.reader import graph_of, read_corpus, write_graph
-from winnow.strict import parse_json
+from winnow.strict.json_reader import parse_json
 
 ENGINES = Path(str(resources.files("winnow"))) / "engines"
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 from winnow.errors import InputError, Place
 from winnow.identity import pretty_json, sha256_hex
-from winnow.strict import StrictModel, parse_json, validate
+from winnow.strict.json_reader import parse_json
+from winnow.strict.schema import StrictModel, validate
 
 MARKER = "hkp-packed.marker"
 

@@ -15,7 +15,8 @@ from winnow.descriptors.documents import Ukd
 from winnow.descriptors.reading import descriptor_record
 from winnow.errors import InputError, Place
 from winnow.identity import canonical_json, record_digest
-from winnow.strict import StrictModel, parse_json, validate
+from winnow.strict.json_reader import parse_json
+from winnow.strict.schema import StrictModel, validate
 
 MAX_BYTES = 64 << 20
 

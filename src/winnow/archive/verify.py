@@ -19,7 +19,8 @@ from winnow.descriptors.documents import Ukd
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
 from winnow.targets.tiers import Tier, admitted_target
 
 

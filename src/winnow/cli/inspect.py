@@ -23,7 +23,7 @@ from winnow.descriptors.tree import read_tree
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
 from winnow.metadata import completed
-from winnow.strict import load_json
+from winnow.strict.json_reader import load_json
 
 _SHOWN = 60
 _WIDTH = 100

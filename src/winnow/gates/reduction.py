@@ -20,7 +20,7 @@ from winnow.reduce.policy import must_keep
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
-from winnow.strict import load_json
+from winnow.strict.json_reader import load_json
 from winnow.sweep.evidence import load_evidence
 from winnow.wording import amount
 

@@ -13,7 +13,8 @@ from winnow.runtime.launcher import Launcher, launcher_of
 from winnow.runtime.matching import Matcher
 from winnow.settings.launch import LaunchSurface
 from winnow.settings.matching import Comparison
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
 
 
 class _Extension(StrictModel):

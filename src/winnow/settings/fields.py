@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 Scalar = bool | int | float | str
 

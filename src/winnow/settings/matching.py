@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import model_serializer, model_validator
 
 from winnow.errors import nearest
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 _OPERATORS = ("equal", "any", "multiple_of", "at_most")
 

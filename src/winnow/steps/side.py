@@ -16,7 +16,8 @@ from winnow.pack.hydrate import Authored, hydrate
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
 from winnow.settings.fields import KmdField
-from winnow.strict import load_json, validate
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import validate
 
 
 def read_side(path: Path) -> tuple[Item, ...]:

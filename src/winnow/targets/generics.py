@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from winnow.strict import StrictModel, load_json, validate
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import StrictModel, validate
 
 GenericTable = Mapping[str, tuple[str, ...]]
 
