@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rdna_kernels import rdna_request, spec_of
+from winnow.steps.enumerate import selection_of
 
 from winnow.engine_dir import EngineDir
 from winnow.families.attention_rdna import REGISTRY
@@ -17,7 +18,6 @@ from winnow.families.attention_rdna.forward import CANDIDATE, build_attention_rd
 from winnow.families.attention_rdna.space import ARCHES
 from winnow.registry import PinRefused
 from winnow.selection.enumerate import enumerate_variants
-from winnow.steps.enumerate import selection_of
 from winnow.tuning.testing import assert_tuning_contract
 
 ENGINES = Path(str(files("winnow.engines")))

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from winnow.steps.generate import write_catalog
 
 from winnow.engine_dir import EngineDir
 from winnow.selection.author import author
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
-from winnow.steps.generate import write_catalog
 
 
 @pytest.fixture

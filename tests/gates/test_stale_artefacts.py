@@ -8,12 +8,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from winnow.steps.generate import write_catalog
 
 from winnow.engine_dir import EngineDir
 from winnow.selection.author import author
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
-from winnow.steps.generate import write_catalog
 from winnow.targets.cpu import host_level
 
 

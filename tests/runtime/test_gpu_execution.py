@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from attending_driver import METADATA
+from winnow.steps.enumerate import selection_of
+from winnow.steps.generate import write_catalog
+from winnow.steps.pack import pack_engine
 
 from winnow.compilers.triton import compile_triton, find_triton
 from winnow.descriptors.tree import read_catalog
@@ -20,9 +23,6 @@ from winnow.runtime.execution import Execution
 from winnow.runtime.load import load_engine
 from winnow.runtime.serve import applicable, run_kernel
 from winnow.selection.enumerate import enumerate_variants
-from winnow.steps.enumerate import selection_of
-from winnow.steps.generate import write_catalog
-from winnow.steps.pack import pack_engine
 
 
 @pytest.mark.parametrize(("spelled", "driver"), [("FP16", "HalfDriver"), ("BF16", "BfloatDriver")])

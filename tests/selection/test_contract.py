@@ -10,6 +10,7 @@ import foreign_policy
 import foreign_registry
 import pytest
 from engine_files import FOREIGN_MANIFEST, POLICY_MANIFEST, foreign_engine
+from winnow.steps.enumerate import selection_of
 
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
@@ -20,7 +21,6 @@ from winnow.selection.enumerate import walk_registry
 from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
 from winnow.settings.manifest import load_manifest
-from winnow.steps.enumerate import selection_of
 
 
 def walked(tmp_path: Path, text: str, *edits: tuple[str, str]):

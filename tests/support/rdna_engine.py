@@ -6,9 +6,10 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from winnow.steps.enumerate import selection_of
+
 from winnow.engine_dir import EngineDir
 from winnow.selection.enumerate import enumerate_variants
-from winnow.steps.enumerate import selection_of
 
 CELLS = """\
   cells:

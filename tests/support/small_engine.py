@@ -6,12 +6,13 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from winnow.descriptors.tree import read_catalog
-from winnow.engine_dir import EngineDir
-from winnow.selection.enumerate import enumerate_variants
 from winnow.steps.enumerate import selection_of
 from winnow.steps.generate import write_catalog
 from winnow.steps.pack import pack_engine
+
+from winnow.descriptors.tree import read_catalog
+from winnow.engine_dir import EngineDir
+from winnow.selection.enumerate import enumerate_variants
 from winnow.targets.cpu import host_level
 
 GRAPHS = (

@@ -15,6 +15,7 @@ from winnow.strict.document import Document
 from winnow.strict.json_reader import parse_json, without_comments
 from winnow.strict.schema import StrictModel, validate
 
+
 def kind_of(path: Path) -> str | None:
     """The type token of a descriptor's file name (`<stem>.<type>.json`); None where there is none."""
     parts = path.name.split(".")
