@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 from winnow.errors import InputError, nearest
 from winnow.strict.document import Document, Key, Path_
@@ -39,15 +39,13 @@ class Record:
         """Whether the key is there and not null."""
         return self.data.get(key) is not None
 
-    @overload
-    def text(self, key: str) -> str: ...
-    @overload
-    def text(self, key: str, otherwise: None) -> str | None: ...
-    def text(self, key: str, *otherwise: None) -> str | None:
-        """The string of a key. Raises InputError where there is none, or (nothing given `otherwise`) no such key."""
-        if otherwise and not self.has(key):
-            return None
+    def text(self, key: str) -> str:
+        """The string of a key. Raises InputError where there is none."""
         return str(self._of(key, str))
+
+    def text_if_any(self, key: str) -> str | None:
+        """The string of a key, None where the key is left out. Raises InputError where it is something else."""
+        return self.text(key) if self.has(key) else None
 
     def integer(self, key: str) -> int:
         """The integer of a key. Raises InputError where there is none."""
