@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
+from winnow.archive.descriptor_files import REPACK, Descriptors, check_version, load_descriptors
 from winnow.errors import InputError, Place
 from winnow.metadata import FieldType, completed
-from winnow.strict.json_reader import parse_json, without_comments
-from winnow.strict.record import Record, record_of
+from winnow.strict.record import Record
 
-_KINDS = ("kmd", "ued", "umd", "udd", "uhd", "kdp", "ukd")
-_VERSION = "1.0"
 _HEAD = ("version", "id", "name")
 _KMD_KEYS = (*_HEAD, "fields")
 _FIELD_KEYS = ("name", "type", "default_value")
@@ -30,7 +27,7 @@ _UKD_KEYS = (*_HEAD, "kernel_source", "metadata", "priority", "arch", "provenanc
 _SOURCE_KEYS = ("kind", "library", "toc_key", "symbol", "sha256", "signature")
 _ARGUMENT_KEYS = ("kind", "size", "offset", "name")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_REPACK = "pack the catalog again"
+_VALUE = "a truth value, a number, a string or a list of integers"
 
 StatedArgument = tuple[str, int, int, str]
 """(kind, bytes, offset, name; empty where none is stated)"""
@@ -103,11 +100,7 @@ def read_packed(folder: Path, files: Mapping[str, bytes]) -> PackedTree:
         InputError: a descriptor is malformed, has an unknown key, lacks one or refers to nothing; an id is used twice;
             there is not exactly one engine.
     """
-    found = _Descriptors(folder, {kind: {} for kind in _KINDS})
-    for name, raw in files.items():
-        kind = _kind_of(name)
-        if kind is not None:
-            found.by_kind[kind][name] = _loaded(raw, str(folder / name))
+    found = load_descriptors(folder, files)
     (kmd,) = found.only_one("kmd").values()
     ((ued_file, ued),) = found.only_one("ued").items()
     fields = tuple(_fields(kmd.only(_KMD_KEYS)))
@@ -116,66 +109,10 @@ def read_packed(folder: Path, files: Mapping[str, bytes]) -> PackedTree:
     for sought, at in _heuristics(ued):
         found.check_named(ued, sought, "uhd", *at)
     if not found.by_kind["kdp"]:
-        raise InputError("no .kdp.json file", place=Place(str(folder)), cure=_REPACK)
+        raise InputError("no .kdp.json file", place=Place(str(folder)), cure=REPACK)
     kernels = tuple(kernel for name in found.by_kind["kdp"] for kernel in _kernels(found, name, fields))
     _check_ids(found, kernels)
     return PackedTree(engine, fields, tuple(found.by_kind["kdp"]), kernels)
-
-
-@dataclass(frozen=True)
-class _Descriptors:
-    """Every descriptor of a tree by type and by file."""
-
-    folder: Path
-    by_kind: Mapping[str, dict[str, Record]]
-
-    def only_one(self, kind: str) -> Mapping[str, Record]:
-        """The one descriptor of a type. Raises InputError where there is none, or another."""
-        if len(self.by_kind[kind]) != 1:
-            raise InputError(
-                f"{len(self.by_kind[kind])} .{kind}.json files, expected one",
-                place=Place(str(self.folder)),
-                cure=f"a shard holds one engine; {_REPACK}",
-            )
-        return self.by_kind[kind]
-
-    @cached_property
-    def by_id(self) -> Mapping[str, Mapping[str, Record]]:
-        """The same by type and by id."""
-        return {kind: {one.text("id"): one for one in group.values()} for kind, group in self.by_kind.items()}
-
-    def check_reference(self, owner: Record, key: str, kind: str) -> None:
-        """Raises InputError where a key does not name a descriptor of the type."""
-        self.check_named(owner, owner.text(key), kind, key)
-
-    def check_named(self, owner: Record, sought: str, kind: str, *at: str | int) -> None:
-        """Raises InputError where no descriptor of the type has the id that stands at a key path."""
-        if sought not in self.by_id[kind]:
-            raise owner.problem(f"{sought} names no {kind} of this shard", *at, cure=_REPACK)
-
-
-def _kind_of(name: str) -> str | None:
-    *folders, file = name.split("/")
-    parts = file.split(".")
-    hidden = any(part.startswith(".") for part in (*folders, file))
-    return parts[-2] if not hidden and len(parts) > 2 and parts[-1] == "json" and parts[-2] in _KINDS else None
-
-
-def _loaded(raw: bytes, file: str) -> Record:
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: {error.reason}", place=Place(file)) from None
-    record = record_of(parse_json(without_comments(text), file))
-    _check_version(record)
-    record.text("id")
-    record.text("name")
-    return record
-
-
-def _check_version(record: Record) -> None:
-    if record.text("version") != _VERSION:
-        raise record.unfit(record.data["version"], f'"{_VERSION}"', "version")
 
 
 def _fields(kmd: Record) -> Iterator[MetadataField]:
@@ -186,7 +123,7 @@ def _fields(kmd: Record) -> Iterator[MetadataField]:
         if kind is None:
             raise declared.unfit(declared.data["type"], f"one of {', '.join(get_args(FieldType))}", "type")
         if default is not None and not _is_value(default):
-            raise declared.unfit(default, "a value that metadata can have", "default_value")
+            raise declared.unfit(default, _VALUE, "default_value")
         yield MetadataField(name, kind, default)
 
 
@@ -223,7 +160,7 @@ def _heuristics(ued: Record) -> Iterator[tuple[str, tuple[str | int, ...]]]:
                 yield one, (role, arch, i) if listed else (role, arch)
 
 
-def _kernels(found: _Descriptors, file: str, fields: tuple[MetadataField, ...]) -> Iterator[KernelRecord]:
+def _kernels(found: Descriptors, file: str, fields: tuple[MetadataField, ...]) -> Iterator[KernelRecord]:
     pack = found.by_kind["kdp"][file].only(_KDP_KEYS)
     found.check_reference(pack, "engine", "ued")
     found.check_reference(pack, "dispatch", "udd")
@@ -241,7 +178,7 @@ def _kernels(found: _Descriptors, file: str, fields: tuple[MetadataField, ...]) 
         yield read
 
 
-def _listed(found: _Descriptors, pack: Record, i: int, item: object) -> Record:
+def _listed(found: Descriptors, pack: Record, i: int, item: object) -> Record:
     """A kernel that a pack lists, whether it stands there or is named by its id."""
     if isinstance(item, str):
         found.check_named(pack, item, "ukd", "kernelDescriptors", i)
@@ -250,7 +187,7 @@ def _listed(found: _Descriptors, pack: Record, i: int, item: object) -> Record:
         raise pack.unfit(item, "a kernel or the id of one", "kernelDescriptors", i)
     kernel = Record(pack.document, ("kernelDescriptors", i), item)
     if kernel.has("version"):
-        _check_version(kernel)
+        check_version(kernel)
     return kernel
 
 
@@ -261,7 +198,7 @@ def _kernel(
     metadata = kernel.mapping("metadata")
     for name, value in metadata.items():
         if not _is_value(value):
-            raise kernel.unfit(value, "a value that metadata can have", "metadata", name)
+            raise kernel.unfit(value, _VALUE, "metadata", name)
     return KernelRecord(
         id=kernel.text("id"),
         name=kernel.text("name"),
@@ -292,7 +229,7 @@ def _argument(argument: Record) -> StatedArgument:
     return argument.text("kind"), argument.integer("size"), argument.integer("offset"), name
 
 
-def _check_ids(found: _Descriptors, kernels: tuple[KernelRecord, ...]) -> None:
+def _check_ids(found: Descriptors, kernels: tuple[KernelRecord, ...]) -> None:
     files: dict[str, str] = {}
     for group in found.by_kind.values():
         for name, record in group.items():
