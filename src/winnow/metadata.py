@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, Protocol
 
-from winnow.settings.fields import KmdField
+FieldType = Literal["bool", "int", "float", "string", "int_list"]
 
 NOT_SET = -1
 """What some generators wrote for "not set": readers take it so, whatever it was meant to say."""
@@ -13,7 +13,20 @@ NOT_SET = -1
 _TYPES: Mapping[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (float, int), "string": (str,)}
 
 
-def completed(fields: Sequence[KmdField], metadata: Mapping[str, Any]) -> dict[str, Any]:
+class DeclaredField(Protocol):
+    """A metadata field as it is declared. Without a default every kernel states it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> FieldType: ...
+
+    @property
+    def default_value(self) -> Any: ...
+
+
+def completed(fields: Sequence[DeclaredField], metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata with the declared defaults filled in, in the declared order; whole numbers of float fields as floats."""
     record = {field.name: metadata.get(field.name, field.default_value) for field in fields}
     for field in fields:
@@ -29,7 +42,7 @@ def fits(kind: str, value: Any) -> bool:
     return type(value) in _TYPES[kind]
 
 
-def metadata_problems(fields: Sequence[KmdField], metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def metadata_problems(fields: Sequence[DeclaredField], metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(field, what is wrong) of metadata that a loader would refuse, or that says "not set" by -1."""
     declared = {field.name: field for field in fields}
     for name, value in metadata.items():

@@ -149,7 +149,7 @@ def cell(toc: dict[str, Any]) -> dict[str, Any]:
         ("none", lambda t: t["blobs"][0].update(offset=0), "blob 0 lies outside the blob area"),
         ("none", lambda t: t["blobs"][1].update(offset=-1), "blob 1 lies outside the blob area"),
         ("none", lambda t: t["blobs"][2].update(offset=t["blobs"][0]["offset"]), "two blobs overlap"),
-        ("none", lambda t: t.update(gfx_arches=["gfx950"]), '"a" is for gfx942, which is none of gfx950'),
+        ("none", lambda t: t.update(gfx_arches=["gfx950"]), '"a" is for gfx942, which is not one of gfx950'),
         ("none", lambda t: t.update(toc=[]), "toc is not a map"),
         ("none", lambda t: t["toc"].update(a=1), 'toc row "a" is not a map'),
         ("none", lambda t: cell(t).update(ordinal=3), '"a" for gfx942 has no place among the 3 objects'),
@@ -181,7 +181,7 @@ def test_a_lying_table_is_refused(scheme: Scheme, change: Any, problem: str) -> 
         (b"", "0 bytes are less than its header"),
         (b"ELF!" + ARCHIVES["none"][4:], "it begins with b'ELF!', not b'KPAK'"),
         (b"KPAK\x02" + ARCHIVES["none"][5:], "version 2, this reader knows 1"),
-        (ARCHIVES["none"][:20] + b"\1" + ARCHIVES["none"][21:], "the padding behind its header is not zero"),
+        (ARCHIVES["none"][:20] + b"\1" + ARCHIVES["none"][21:], "the padding after its header is not zero"),
         (struct.pack("<4sIQ", b"KPAK", 1, 1 << 60).ljust(64, b"\0"), f"its table would begin at byte {1 << 60} of 64"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_table_with_one_key_twice_is_refused() -> None:
     data = ARCHIVES["none"]
     (offset,) = struct.unpack_from("<8xQ", data)
     twice = b"\x82" + msgpack.packb("toc") + msgpack.packb({}) + msgpack.packb("toc") + msgpack.packb({})
-    with pytest.raises(InputError, match="its table is not msgpack: key 'toc' is no text, or is there twice"):
+    with pytest.raises(InputError, match="its table is not msgpack: key 'toc' is not text, or appears twice"):
         KpackReader(data[:offset] + twice, "x.kpack")
 
 

@@ -11,10 +11,12 @@ import pack_samples as samples
 import pytest
 
 from winnow.archive.sidecar import MAX_BYTES, find_sidecar, read_sidecar, sidecar_name, write_sidecar
+from winnow.descriptors.reading import descriptor_record
 from winnow.errors import InputError
 from winnow.identity import record_digest
 
 KERNEL = samples.kernel("k1")
+RECORD = descriptor_record(KERNEL)
 
 
 def compressed(tmp_path: Path, document: Any) -> Path:
@@ -24,17 +26,17 @@ def compressed(tmp_path: Path, document: Any) -> Path:
 
 
 def test_written_entries_are_read_and_bound_to_their_kernel(tmp_path: Path) -> None:
-    data = write_sidecar("kdp-id", {KERNEL.id: (KERNEL, {"source": "ü"})})
-    assert data == write_sidecar("kdp-id", {KERNEL.id: (KERNEL, {"source": "ü"})})
+    data = write_sidecar("kdp-id", {KERNEL.id: (RECORD, {"source": "ü"})})
+    assert data == write_sidecar("kdp-id", {KERNEL.id: (RECORD, {"source": "ü"})})
     assert data[4:8] == bytes(4)
     path = tmp_path / sidecar_name("main.kdp.json")
     path.write_bytes(data)
     entry = read_sidecar(path)[KERNEL.id]
     assert entry.provenance == {"source": "ü"}
-    assert entry.belongs_to(KERNEL)
-    assert entry.belongs_to(KERNEL.model_copy(update={"provenance": {"any": 1}}))
-    assert not entry.belongs_to(KERNEL.model_copy(update={"priority": 1}))
-    assert not entry.belongs_to(samples.kernel("k1", metadata={"tile": 5}))
+    assert entry.belongs_to(RECORD)
+    assert entry.belongs_to({**RECORD, "provenance": {"any": 1}})
+    assert not entry.belongs_to({**RECORD, "priority": 1})
+    assert not entry.belongs_to(descriptor_record(samples.kernel("k1", metadata={"tile": 5})))
 
 
 def test_the_older_form_binds_the_kernel_source_alone(tmp_path: Path) -> None:
@@ -45,8 +47,8 @@ def test_the_older_form_binds_the_kernel_source_alone(tmp_path: Path) -> None:
         "entries": {KERNEL.id: {"kernel_source_sha256": digest, "provenance": {}}},
     }
     entry = read_sidecar(compressed(tmp_path, document))[KERNEL.id]
-    assert entry.belongs_to(samples.kernel("k1", metadata={"tile": 5}))
-    assert not entry.belongs_to(samples.kernel("k1", tile=5))
+    assert entry.belongs_to(descriptor_record(samples.kernel("k1", metadata={"tile": 5})))
+    assert not entry.belongs_to(descriptor_record(samples.kernel("k1", tile=5)))
 
 
 def test_the_newer_name_is_preferred_and_the_older_one_found(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from winnow.errors import InputError, Place, Refused, nearest
 from winnow.identity import canonical_json, pretty_json
-from winnow.strict import StrictModel, load_json, load_yaml, parse_json, parse_yaml, validate
+from winnow.strict.json_reader import load_json, parse_json
+from winnow.strict.schema import StrictModel, validate
+from winnow.strict.yaml_reader import load_yaml, parse_yaml
 
 
 class Inner(StrictModel):

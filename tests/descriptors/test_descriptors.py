@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from winnow.descriptors.documents import DOCUMENTS
 from winnow.descriptors.reading import document_text, read_descriptor
 from winnow.errors import InputError
-from winnow.strict import Document, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import validate
 
 DATA = Path(__file__).parent.parent / "data" / "hipdnn"
 HEAD = {"version": "1.0", "id": "0f0e", "name": "n:E"}

@@ -16,7 +16,7 @@ from winnow.graphs.models import MODELS, attention, context, linear, scores
 from winnow.graphs.models.sources import all_corpora
 from winnow.graphs.models.sources.cpu import CORPORA
 from winnow.graphs.reader import graph_of, read_corpus, write_graph
-from winnow.strict import parse_json
+from winnow.strict.json_reader import parse_json
 
 ENGINES = Path(str(resources.files("winnow"))) / "engines"
 

@@ -14,7 +14,7 @@ from winnow.errors import InputError
 from winnow.graphs.kinds import DATA_TYPES, KINDS
 from winnow.graphs.model import Graph, Node, Tensor, graph_id
 from winnow.graphs.reader import graph_of, read_corpus, read_graph, write_graph
-from winnow.strict import parse_json
+from winnow.strict.json_reader import parse_json
 
 MATMUL = """{
   "name": "tiny",

@@ -60,7 +60,7 @@ def test_a_shard_holds_what_its_device_runs(tmp_path: Path) -> None:
     archive = tmp_path / V3 / "kpack/winnow_Sample_x86-64-v3.kpack"
     assert report.archive_bytes == archive.stat().st_size
     opened = open_shard(tmp_path, V3, compilers=COMPILERS)
-    packed = {k.name: opened.objects[k.id] for _, k in opened.catalog.kernels()}
+    packed = {k.name: opened.objects[k.id] for k in opened.kernels}
     assert {name: (o.target, o.tier) for name, o in packed.items()} == {
         "native": (V3, Tier.EXPLICIT),
         "generic": (GENERIC, Tier.GENERIC),
@@ -109,7 +109,7 @@ def test_equal_objects_are_compiled_and_archived_once(tmp_path: Path) -> None:
     report = pack(catalog, tmp_path)
     assert (report.kernels, report.objects, report.built) == (2, 1, 1)
     opened = open_shard(tmp_path, V3, compilers=COMPILERS)
-    assert len({k.kernel_source["toc_key"] for _, k in opened.catalog.kernels()}) == 1
+    assert len({k.source.toc_key for k in opened.kernels}) == 1
 
 
 def test_one_spec_natively_and_through_a_generic_target_is_two_objects(tmp_path: Path) -> None:

@@ -60,7 +60,22 @@ def test_a_step_of_zero_matches_nothing():
         ),
         (
             {"family": "gemm", "match": {"n": "like"}, "launch_surface": {"grid": [1, 1, 1]}},
-            "e.ued.json: x-winnow.match.n",
+            "e.ued.json: x-winnow.match.n: no comparison is spelled so; known: any, equal (value: 'like')",
+        ),
+        ({"match": {}}, 'e.ued.json: x-winnow.family: key "family" is missing'),
+        ({"families": "gemm"}, 'e.ued.json: x-winnow.families: unknown key "families"\n  cure: did you mean "family"?'),
+        (
+            {"family": "gemm", "match": {"n": {"most": "m"}}, "launch_surface": {}},
+            "e.ued.json: x-winnow.match.n: say {equal: F}, {multiple_of: F} or {at_most: F} with a metadata field F "
+            "(value: {'most': 'm'})",
+        ),
+        (
+            {"family": "gemm", "match": {}, "launch_surface": {"grid": [1, True, 1]}},
+            "e.ued.json: x-winnow.launch_surface.grid: not three expressions or integers (value: [1, True, 1])",
+        ),
+        (
+            {"family": "gemm", "match": {}, "launch_surface": {"grid": [1, 1, 1], "block": [1]}},
+            "e.ued.json: x-winnow.launch_surface.block: not three expressions or integers (value: [1])",
         ),
     ],
 )

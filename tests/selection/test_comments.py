@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.selection.comments import keep_comments
-from winnow.strict import parse_yaml
+from winnow.strict.yaml_reader import parse_yaml
 
 OLD = """\
 # who to ask: the kernels' owners

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from winnow.errors import InputError
-from winnow.targets.generics import read_generics
+from winnow.targets.generics_file import read_generics
 from winnow.targets.tiers import Tier, tier
 
 

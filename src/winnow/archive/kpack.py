@@ -180,7 +180,7 @@ class KpackReader:
         if version != VERSION:
             raise self._malformed(f"version {version}, this reader knows {VERSION}")
         if any(self._data[_HEADER.size : BLOB_START]):
-            raise self._malformed("the padding behind its header is not zero")
+            raise self._malformed("the padding after its header is not zero")
         if not BLOB_START <= toc_offset < len(self._data):
             raise self._malformed(f"its table would begin at byte {toc_offset} of {len(self._data)}")
         return int(toc_offset)
@@ -255,7 +255,7 @@ class KpackReader:
                 raise self._malformed(f'toc row "{path}" is not a map')
             for arch, cell in row.items():
                 if arch not in self.arches:
-                    raise self._malformed(f'"{path}" is for {arch}, which is none of {", ".join(self.arches)}')
+                    raise self._malformed(f'"{path}" is for {arch}, which is not one of {", ".join(self.arches)}')
                 entries[path, arch] = self._cell(cell, f'"{path}" for {arch}')
         return entries
 
@@ -288,7 +288,7 @@ class KpackReader:
 
 
 def _integer(owner: Any, key: str) -> int | None:
-    """A non-negative integer, or None for anything else: a bool is no integer here."""
+    """A non-negative integer, or None for anything else: a bool is not an integer here."""
     value = owner.get(key) if isinstance(owner, dict) else None
     return value if type(value) is int and value >= 0 else None
 
@@ -297,6 +297,6 @@ def _closed(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if not isinstance(key, str) or key in found:
-            raise ValueError(f"key {key!r} is no text, or is there twice")
+            raise ValueError(f"key {key!r} is not text, or appears twice")
         found[key] = value
     return found

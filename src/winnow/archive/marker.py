@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 from winnow.errors import InputError, Place
 from winnow.identity import pretty_json, sha256_hex
-from winnow.strict import StrictModel, parse_json, validate
+from winnow.strict.json_reader import parse_json
+from winnow.strict.record import record_of
 
 MARKER = "hkp-packed.marker"
-
-
-class _Marker(StrictModel):
-    version: Literal["1.0"]
-    arch: str
-    files: dict[str, str]
+_VERSION = "1.0"
 
 
 def marker_text(arch: str, files: Mapping[str, bytes]) -> str:
     """The marker for a shard of `arch` with these files (by path relative to the shard)."""
     digests = {name: sha256_hex(files[name]) for name in sorted(files)}
-    return pretty_json({"version": "1.0", "arch": arch, "files": digests})
+    return pretty_json({"version": _VERSION, "arch": arch, "files": digests})
 
 
 def read_marked(shard: Path, arch: str) -> tuple[dict[str, bytes], dict[str, str]]:
@@ -41,22 +36,26 @@ def read_marked(shard: Path, arch: str) -> tuple[dict[str, bytes], dict[str, str
             cure=f"run `winnow pack --arch {arch}`",
         )
     raw = _bytes(path)
-    marker = validate(_Marker, parse_json(raw.decode("utf-8", "replace"), str(path)))
+    marker = record_of(parse_json(raw.decode("utf-8", "replace"), str(path))).only(("version", "arch", "files"))
+    if marker.text("version") != _VERSION:
+        raise marker.unfit(marker.data["version"], f'"{_VERSION}"', "version")
+    stated, listed = marker.text("arch"), marker.record("files")
+    digests = {name: listed.text(name) for name in listed.data}
     # Only one spelling of a marker is written, so a byte that changes nothing in its meaning is found too.
-    canonical = pretty_json({**marker.model_dump(), "files": dict(sorted(marker.files.items()))})
+    canonical = pretty_json({"version": _VERSION, "arch": stated, "files": dict(sorted(digests.items()))})
     if raw != canonical.encode():
         raise InputError("the marker is not as it was written", place=Place(str(path)), cure="pack the catalog again")
-    if marker.arch != arch:
-        raise InputError(f"the marker is of {marker.arch}, not {arch}", place=Place(str(path)))
+    if stated != arch:
+        raise InputError(f"the marker is of {stated}, not {arch}", place=Place(str(path)))
     found = {
         file.relative_to(shard).as_posix(): file
         for file in sorted(shard.rglob("*"))
         if not file.is_dir() and file != path
     }
-    for name in sorted(set(found) ^ set(marker.files)):
-        problem = "the shard lacks this file" if name in marker.files else "this file is not one that was packed"
+    for name in sorted(set(found) ^ set(digests)):
+        problem = "the shard lacks this file" if name in digests else "this file is not one that was packed"
         raise InputError(problem, place=Place(str(shard / name)), cure="pack the catalog again")
-    return {name: _bytes(file) for name, file in found.items()}, marker.files
+    return {name: _bytes(file) for name, file in found.items()}, digests
 
 
 def _bytes(file: Path) -> bytes:

@@ -6,20 +6,18 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import StringConstraints
+from typing import Any
 
 from winnow.archive.kpack import KpackReader
 from winnow.archive.marker import check_digest, mismatch, read_marked
-from winnow.archive.sidecar import SidecarEntry, find_sidecar, read_sidecar
-from winnow.compilers.code_object import Argument
-from winnow.compilers.find import Compilers, find_compiler
-from winnow.descriptors.documents import Ukd
-from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.archive.sidecar import SidecarEntry, find_sidecar, parse_sidecar
+from winnow.archive.tree import EngineRecord, KernelRecord, MetadataField, PackedTree, StatedArgument, read_packed
+from winnow.compilers.code_object import Argument, CodeObject
+from winnow.compilers.compiler import Compiler
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.record import record_of
 from winnow.targets.tiers import Tier, admitted_target
 
 
@@ -38,41 +36,26 @@ class PackedObject:
 
 @dataclass(frozen=True)
 class Shard:
-    """An opened shard. `objects` and `provenance` are by kernel id."""
+    """An opened shard. `objects` and `provenance` are by kernel id.
+
+    Whoever wants its descriptors as documents reads them beside it, from `root`.
+    """
 
     root: Path
     arch: str
-    catalog: Catalog
+    engine: EngineRecord
+    fields: tuple[MetadataField, ...]
+    kernels: tuple[KernelRecord, ...]
     objects: Mapping[str, PackedObject]
     provenance: Mapping[str, Mapping[str, Any]]
 
 
-class _SignatureEntry(StrictModel):
-    kind: str
-    size: int
-    offset: int
-    name: str = ""
-
-
-class KpackSource(StrictModel):
-    """The kernel source of a shipped kernel: where its object lies, and what it must be."""
-
-    kind: Literal["kpack"]
-    library: str
-    toc_key: str
-    symbol: str
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    signature: list[_SignatureEntry]
-
-
 @dataclass(frozen=True)
 class _Wanted:
-    """A shipped kernel with its place, its archive's name in the shard, and its source."""
+    """A shipped kernel with its archive's name in the shard."""
 
-    kernel: Ukd
-    place: Place
+    kernel: KernelRecord
     archive: str
-    source: KpackSource
 
 
 def shards_of(root: Path) -> tuple[str, ...]:
@@ -80,7 +63,7 @@ def shards_of(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in root.glob("[!.]*") if path.is_dir()))
 
 
-def open_shard(root: Path, arch: str, *, compilers: Compilers | None = None) -> Shard:
+def open_shard(root: Path, arch: str, *, compilers: Mapping[str, Compiler] | None = None) -> Shard:
     """The shard of `arch` below `root`, once all of it is known to be what was packed.
 
     `compilers` replaces the installed ones, which read what an object says of itself.
@@ -102,39 +85,38 @@ def open_shard(root: Path, arch: str, *, compilers: Compilers | None = None) -> 
     for name in files:
         if name not in archives:
             check_digest(digests[name], files[name], Place(str(folder / name)))
-    catalog = read_catalog(folder)
-    wanted = _wanted(catalog, folder, files)
+    tree = read_packed(folder, files)
+    wanted = [_wanted(kernel, folder, files) for kernel in tree.kernels]
     for name in archives:
         _check_archive(folder, name, files[name], digests[name], [item for item in wanted if item.archive == name])
     readers = {name: KpackReader(files[name], str(folder / name)) for name in archives}
-    entries = _entries(catalog, folder)
+    entries = _entries(tree, folder, files)
     objects: dict[str, PackedObject] = {}
     for item in wanted:
         kernel = item.kernel
-        payload = readers[item.archive].read(item.source.toc_key, arch)
-        check_digest(item.source.sha256, payload, Place(str(folder / item.archive)), kernel.name)
+        payload = readers[item.archive].read(kernel.source.toc_key, arch)
+        check_digest(kernel.source.sha256, payload, Place(str(folder / item.archive)), kernel.name)
         entry = entries.get(kernel.id)
-        if entry is None or not entry.belongs_to(kernel):
+        if entry is None or not entry.belongs_to(kernel.record):
             problem = "has no entry for" if entry is None else "was written for another form of"
-            raise InputError(f"the provenance {problem} {kernel.name}", place=item.place, cure="pack the catalog again")
-        objects[kernel.id] = _object(item, payload, entry.provenance, arch, compilers)
-    return Shard(folder, arch, catalog, objects, {ukd_id: entries[ukd_id].provenance for ukd_id in objects})
+            raise _refused(f"the provenance {problem} {kernel.name}", kernel)
+        objects[kernel.id] = _object(kernel, payload, entry.provenance, arch, compilers)
+    provenance = {kernel_id: entries[kernel_id].provenance for kernel_id in objects}
+    return Shard(folder, arch, tree.engine, tree.fields, tree.kernels, objects, provenance)
 
 
-def _wanted(catalog: Catalog, folder: Path, files: Mapping[str, bytes]) -> list[_Wanted]:
-    found: list[_Wanted] = []
-    for name, kdp in catalog.kdps:
-        for i, kernel in enumerate(kdp.kernels):
-            place = Place(str(folder / name), key=f"kernelDescriptors[{i}]")
-            document = Document(place.file, {place.key: {"kernel_source": kernel.kernel_source}}, {})
-            source = validate(KpackSource, document, f"kernelDescriptors[{i}]", "kernel_source")
-            archive = posixpath.normpath(posixpath.join(posixpath.dirname(name), source.library))
-            if archive not in files or not archive.endswith(".kpack"):
-                raise InputError(f"{kernel.name}: the shard has no archive {source.library}", place=place)
-            if kdp.arch_of(kernel) != [folder.name]:
-                raise InputError(f"{kernel.name}: arch is {kdp.arch_of(kernel)}, not {[folder.name]}", place=place)
-            found.append(_Wanted(kernel, place, archive, source))
-    return found
+def _wanted(kernel: KernelRecord, folder: Path, files: Mapping[str, bytes]) -> _Wanted:
+    library = kernel.source.library
+    archive = posixpath.normpath(posixpath.join(posixpath.dirname(kernel.pack), library))
+    if archive not in files or not archive.endswith(".kpack"):
+        raise InputError(f"{kernel.name}: the shard has no archive {library}", place=kernel.place)
+    if kernel.arch != (folder.name,):
+        raise InputError(f"{kernel.name}: arch is {list(kernel.arch)}, not {[folder.name]}", place=kernel.place)
+    return _Wanted(kernel, archive)
+
+
+def _refused(problem: str, kernel: KernelRecord) -> InputError:
+    return InputError(problem, place=kernel.place, cure="pack the catalog again")
 
 
 def _check_archive(folder: Path, name: str, data: bytes, expected: str, wanted: list[_Wanted]) -> None:
@@ -152,60 +134,58 @@ def _damage(folder: Path, name: str, data: bytes, wanted: list[_Wanted]) -> str:
         return f" ({error.message})"
     for item in wanted:
         try:
-            payload = reader.read(item.source.toc_key, folder.name)
+            payload = reader.read(item.kernel.source.toc_key, folder.name)
         except InputError as error:
             return f" (kernel {item.kernel.name}: {error.message})"
-        if sha256_hex(payload) != item.source.sha256:
+        if sha256_hex(payload) != item.kernel.source.sha256:
             return f" (kernel {item.kernel.name}: its object is not the one that was packed)"
     return " (no kernel's object is touched)"
 
 
-def _entries(catalog: Catalog, folder: Path) -> dict[str, SidecarEntry]:
+def _entries(tree: PackedTree, folder: Path, files: Mapping[str, bytes]) -> dict[str, SidecarEntry]:
     found: dict[str, SidecarEntry] = {}
-    for name, _ in catalog.kdps:
-        found.update(read_sidecar(find_sidecar(folder / name)))
+    for pack in tree.packs:
+        path = find_sidecar(folder / pack)
+        found.update(parse_sidecar(files.get(path.relative_to(folder).as_posix()), path))
     return found
 
 
-class _Origin(StrictModel):
-    origin_kind: str
-    arch: list[str]
-    target: str
-
-
 def _object(
-    item: _Wanted, payload: bytes, provenance: Mapping[str, Any], arch: str, compilers: Compilers | None
+    kernel: KernelRecord,
+    payload: bytes,
+    provenance: Mapping[str, Any],
+    arch: str,
+    compilers: Mapping[str, Compiler] | None,
 ) -> PackedObject:
-    kernel, source = item.kernel, item.source
-    known = {key: value for key, value in provenance.items() if key in _Origin.model_fields}
-    origin = validate(_Origin, Document(f"provenance of {kernel.name}", known, {}))
+    source = kernel.source
+    origin = record_of(Document(f"provenance of {kernel.name}", provenance, {}))
+    kind, origin_arch, target = origin.text("origin_kind"), origin.texts("arch"), origin.text("target")
     try:
-        code = find_compiler(origin.origin_kind, compilers).read_back(payload, source.symbol)
+        code = _read_back(kind, payload, source.symbol, compilers)
     except InputError as error:
-        raise InputError(f"{kernel.name}: {error.message}", place=item.place, cure=error.cure) from None
-    admitted = admitted_target(origin.arch, arch)
-    if admitted is None or not admitted[1] == code.target == origin.target:
-        raise InputError(
-            f"{kernel.name}: its object is for {code.target}, its provenance says {origin.target} of {origin.arch}",
-            place=item.place,
-            cure="pack the catalog again",
+        raise InputError(f"{kernel.name}: {error.message}", place=kernel.place, cure=error.cure) from None
+    admitted = admitted_target(origin_arch, arch)
+    if admitted is None or not admitted[1] == code.target == target:
+        raise _refused(
+            f"{kernel.name}: its object is for {code.target}, its provenance says {target} of {list(origin_arch)}",
+            kernel,
         )
-    stated, true = _arguments(source.signature), _arguments(code.signature)
-    if stated != true:
-        raise InputError(
-            f"{kernel.name}: its descriptor states the arguments {_shown(stated)}, its object takes {_shown(true)}",
-            place=item.place,
-            cure="pack the catalog again",
+    true = tuple((argument.kind, argument.size, argument.offset, argument.name) for argument in code.signature)
+    if source.signature != true:
+        raise _refused(
+            f"{kernel.name}: its descriptor states the arguments {_shown(source.signature)}, "
+            f"its object takes {_shown(true)}",
+            kernel,
         )
     return PackedObject(payload, source.symbol, code.signature, source.sha256, code.target, admitted[0], code.resources)
 
 
-_Argument = tuple[str, int, int, str]
+def _read_back(kind: str, payload: bytes, symbol: str, compilers: Mapping[str, Compiler] | None) -> CodeObject:
+    """What an object says of itself. Only a compiler knows its objects' form, and only opening a shard needs one."""
+    from winnow.compilers.find import find_compiler
+
+    return find_compiler(kind, compilers).read_back(payload, symbol)
 
 
-def _arguments(signature: Iterable[Argument | _SignatureEntry]) -> list[_Argument]:
-    return [(argument.kind, argument.size, argument.offset, argument.name) for argument in signature]
-
-
-def _shown(arguments: Iterable[_Argument]) -> str:
+def _shown(arguments: Iterable[StatedArgument]) -> str:
     return ", ".join(f"{name or kind} ({size} bytes at {offset})" for kind, size, offset, name in arguments) or "none"

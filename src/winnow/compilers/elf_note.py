@@ -15,7 +15,7 @@ from winnow.compilers.code_object import Argument, ArgumentKind, CodeObject
 from winnow.compilers.elf_file import PACK_AGAIN, open_elf, reading
 from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.errors import InputError
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 SECTION = ".note.winnow"
 OWNER = b"Winnow\0"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from winnow.compilers.code_object import Argument, ArgumentKind
 from winnow.compilers.source import Parameter
+from winnow.dtypes import OF_ARGUMENTS
 from winnow.errors import InputError, nearest
 
 
@@ -21,9 +22,7 @@ class ArgumentType:
 
 ARGUMENT_TYPES: dict[str, ArgumentType] = {
     "ptr": ArgumentType("global_buffer", 8, "void *"),
-    "i32": ArgumentType("by_value", 4, "int32_t"),
-    "i64": ArgumentType("by_value", 8, "int64_t"),
-    "f32": ArgumentType("by_value", 4, "float"),
+    **{name: ArgumentType("by_value", row.bytes, row.c) for name, row in OF_ARGUMENTS.items()},
 }
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from winnow.compilers.code_object import Argument, CodeObject
 from winnow.compilers.elf_file import PACK_AGAIN, is_elf, open_elf, reading
 from winnow.errors import InputError
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 NOTE_SYMBOL = "winnow_note"
 """The global variable that holds the note."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from winnow.dtypes import OF_TRITON
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -55,8 +57,10 @@ class TritonSource:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The run-time arguments in order, as every language states them."""
-        spelled = {"fp32": "f32"}
-        return tuple(
-            Parameter(name, "ptr" if type_.startswith("*") else spelled.get(type_, type_))
-            for name, type_ in self.signature
-        )
+        return tuple(Parameter(name, _by_any_language(type_)) for name, type_ in self.signature)
+
+
+def _by_any_language(triton: str) -> str:
+    """The type of a parameter that Triton spells so; Triton's own spelling where no argument is of it."""
+    known = OF_TRITON.get(triton)
+    return "ptr" if triton.startswith("*") else known.argument or triton if known else triton

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from winnow.compilers.code_object import ArgumentKind
+from winnow.dtypes import OF_TRITON
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,8 @@ class TritonType:
 _POINTER = TritonType("global_buffer", 8)
 
 ARGUMENT_TYPES: Mapping[str, TritonType] = {
-    **{f"*{element}": _POINTER for element in ("fp16", "bf16", "fp32", "i8", "i32", "i64")},
-    "i32": TritonType("by_value", 4, "i32"),
-    "i64": TritonType("by_value", 8, "i64"),
-    "fp32": TritonType("by_value", 4, "f32"),
+    **{f"*{element}": _POINTER for element in OF_TRITON},
+    **{name: TritonType("by_value", row.bytes, row.argument) for name, row in OF_TRITON.items() if row.argument},
 }
 """Every type that a run-time argument may have, in Triton's spelling."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
 from winnow.settings.fields import KmdField, Scalar
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 VERSION: Literal["1.0"] = "1.0"
 """The version that every document states."""

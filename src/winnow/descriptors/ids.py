@@ -11,7 +11,8 @@ from winnow.descriptors.documents import Kdp, Ukd
 from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError, Place, Refused, nearest
 from winnow.identity import descriptor_id, pretty_json
-from winnow.strict import StrictModel, load_json, validate
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import StrictModel, validate
 from winnow.wording import amount
 
 Kind = Literal["kmd", "ued", "umd", "udd", "uhd", "kdp", "ukd"]

@@ -12,6 +12,7 @@ from winnow.descriptors.duplicates import devices_of, served
 from winnow.descriptors.generate import discriminator_symbol, symbols_of
 from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError
+from winnow.operators import OPERATORS
 from winnow.settings.header import Header, slug_of
 from winnow.settings.manifest import Manifest
 
@@ -28,11 +29,6 @@ _ACCESSORS = {
     "float": "getFloatMetadata",
     "string": "getStringMetadata",
     "int_list": "getIntListMetadata",
-}
-_CONDITIONS = {
-    "equal": "graph_{field}(graph) == {variable}",
-    "multiple_of": "{variable} > 0 && graph_{field}(graph) % {variable} == 0",
-    "at_most": "graph_{field}(graph) <= {variable}",
 }
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEFAULT_ARCH = "gfx942"
@@ -109,7 +105,7 @@ def _rules(header: Header) -> list[dict[str, str]]:
         stated = [(name, "equal", name) for name in types if name not in header.engine.knobs]
     rules = []
     for field, operator, metadata in stated:
-        if operator == "any":
+        if OPERATORS[operator].admits is None:
             continue
         for name in (field, metadata):
             if not _IDENTIFIER.fullmatch(name):
@@ -122,7 +118,7 @@ def _rules(header: Header) -> list[dict[str, str]]:
                 "variable": variable,
                 "accessor": _ACCESSORS[types[metadata]],
                 "cpp_type": _CPP_TYPES[types[metadata]],
-                "condition": _CONDITIONS[operator].format(field=field, variable=variable),
+                "condition": OPERATORS[operator].condition.format(field=field, variable=variable),
             }
         )
     return rules

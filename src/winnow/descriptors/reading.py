@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ from winnow.descriptors.documents import DOCUMENTS
 from winnow.errors import InputError, Place, nearest
 from winnow.files import read_text
 from winnow.identity import pretty_json
-from winnow.strict import Document, StrictModel, parse_json, validate
-
-_STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+from winnow.strict.document import Document
+from winnow.strict.json_reader import parse_json, without_comments
+from winnow.strict.schema import StrictModel, validate
 
 
 def kind_of(path: Path) -> str | None:
@@ -29,19 +28,12 @@ def load_descriptor(path: Path) -> Document:
     Raises:
         InputError: unreadable, malformed, a duplicate key, no object, or no version.
     """
-    text = _STRING_OR_COMMENT.sub(_blanked, read_text(path))
-    document = parse_json(text, str(path))
+    document = parse_json(without_comments(read_text(path)), str(path))
     if not isinstance(document.data, dict):
         raise InputError("not a descriptor: the file holds no JSON object", place=Place(str(path)))
     if "version" not in document.data:
         raise InputError('key "version" is missing', place=Place(str(path)), cure=f'state "{descriptors.VERSION}"')
     return document
-
-
-def _blanked(found: re.Match[str]) -> str:
-    """A string as it is; a comment as blanks, so that positions in errors stay true."""
-    text = found.group()
-    return text if text.startswith('"') else re.sub(r"[^\n]", " ", text)
 
 
 def read_descriptor(path: Path) -> descriptors.Document:

@@ -11,7 +11,8 @@ from winnow.descriptors.documents import DOCUMENTS, Kdp, Kmd, Udd, Ued, Uhd, Ukd
 from winnow.descriptors.reading import document_text, kind_of, load_descriptor
 from winnow.errors import InputError, Place
 from winnow.metadata import completed
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
 
 
 @dataclass(frozen=True)

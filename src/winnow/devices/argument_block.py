@@ -13,9 +13,9 @@ from winnow.compilers.code_object import Argument
 from winnow.compilers.layout import block_size
 from winnow.devices.device import Grid
 from winnow.devices.guarded_memory import GuardedBuffer
+from winnow.dtypes import OF_ARGUMENTS
 from winnow.errors import InputError, nearest
 
-_FORMATS = {"i32": "<i", "i64": "<q", "f32": "<f"}
 _GRID_MAX = 2**31 - 1
 
 
@@ -56,7 +56,7 @@ def pack_arguments(
             pointers.append((argument.offset, _buffer(symbol, argument, value, buffers)))
         else:
             try:
-                struct.pack_into(_FORMATS[argument.type], block, argument.offset, _number(argument, value))
+                struct.pack_into(OF_ARGUMENTS[argument.type].struct, block, argument.offset, _number(argument, value))
             except (struct.error, OverflowError, TypeError):
                 raise _unfit(symbol, argument, value, argument.type) from None
     return ArgumentBlock(bytes(block), tuple(pointers))
@@ -72,7 +72,7 @@ def _number(argument: Argument, value: Any) -> int | float:
     """Raises TypeError for what only looks like a number of the argument's type: `True`, or 2.0 for an integer."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError
-    return float(value) if argument.type == "f32" else operator.index(value)  # type: ignore[arg-type]
+    return operator.index(value) if OF_ARGUMENTS[argument.type].integer else float(value)  # type: ignore[arg-type]
 
 
 def _unfit(symbol: str, argument: Argument, value: Any, wanted: str) -> InputError:

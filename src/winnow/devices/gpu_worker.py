@@ -23,13 +23,12 @@ from winnow.devices.device import DeviceFault
 from winnow.devices.gpu_driver import Driver, Launch
 from winnow.devices.worker_messages import Message, argument_bytes
 from winnow.devices.worker_serving import Operations
+from winnow.dtypes import OF_ARGUMENTS
 from winnow.errors import InputError
 
 _VALUES: Mapping[str, Any] = {
     "": ctypes.c_void_p,
-    "i32": ctypes.c_int32,
-    "i64": ctypes.c_int64,
-    "f32": ctypes.c_float,
+    **{name: getattr(ctypes, row.ctypes) for name, row in OF_ARGUMENTS.items()},
 }
 
 

@@ -1,16 +1,13 @@
-"""The two 16-bit floating types on the host: NumPy has one of them."""
+"""Numbers and what memory holds of them: of the two 16-bit floating formats NumPy has one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-UNIT_ROUNDOFF: Mapping[str, float] = MappingProxyType({"half": 2.0**-11, "bfloat16": 2.0**-8})
-"""Largest relative error of rounding a number to the type, by the graph's name of it."""
+from winnow.dtypes import FORMATS
 
 
 def bfloat16_bits(values: NDArray[np.float32]) -> NDArray[np.uint16]:
@@ -25,8 +22,18 @@ def bfloat16_values(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+def held(values: NDArray[Any], data_type: str) -> NDArray[Any]:
+    """Numbers as memory holds them in a graph's data type: bf16 ones as bit patterns."""
+    return bfloat16_bits(values) if FORMATS[data_type].held_as_bits else values
+
+
+def numbers(elements: NDArray[Any], data_type: str) -> NDArray[Any]:
+    """The numbers that elements in memory of a graph's data type stand for."""
+    return bfloat16_values(elements) if FORMATS[data_type].held_as_bits else elements
+
+
 def representable(values: NDArray[np.float32], data_type: str) -> NDArray[Any]:
     """The nearest numbers of a graph's data type, as NumPy holds them: bf16 ones as fp32."""
-    if data_type == "bfloat16":
-        return bfloat16_values(bfloat16_bits(values))
-    return values.astype({"half": np.float16, "float": np.float32}[data_type])
+    if FORMATS[data_type].held_as_bits:
+        return numbers(held(values, data_type), data_type)
+    return values.astype(FORMATS[data_type].numpy)

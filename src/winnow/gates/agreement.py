@@ -8,6 +8,7 @@ from typing import Literal
 
 from winnow.archive.sidecar import find_sidecar, read_sidecar
 from winnow.archive.verify import open_shard, shards_of
+from winnow.descriptors.reading import descriptor_record
 from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
@@ -46,9 +47,10 @@ def disagreements(archive: Path, arch: str) -> Iterator[Finding]:
     except InputError as error:
         yield Finding(arch, error.message, error.place)
         return
-    for file, kdp in shard.catalog.kdps:
+    catalog = read_catalog(shard.root)
+    for file, kdp in catalog.kdps:
         for kernel in kdp.kernels:
-            problem = record_problem(shard.catalog, kdp, kernel, shard.provenance[kernel.id], str(shard.root / file))
+            problem = record_problem(catalog, kdp, kernel, shard.provenance[kernel.id], str(shard.root / file))
             if problem is not None:
                 yield Finding(kernel.name, problem, Place(str(shard.root / file)))
 
@@ -63,5 +65,5 @@ def _unrecorded(archive: Path, arch: str) -> Iterator[Finding]:
             continue
         for kernel in kdp.kernels:
             entry = entries.get(kernel.id)
-            if entry is None or not entry.belongs_to(kernel):
+            if entry is None or not entry.belongs_to(descriptor_record(kernel)):
                 yield Finding(kernel.name, "has no record that belongs to it: NOT CHECKED", place)

@@ -38,10 +38,11 @@ def _findings(catalog: Catalog, archive: Path, arch: str) -> Iterator[Finding]:
 
 def _differences(catalog: Catalog, shard: Shard) -> Iterator[Finding]:
     authored = {survivor.kernel.name: survivor.kernel for survivor in survivors(catalog, shard.arch)[0]}
-    packed = {kernel.name: kernel for _, kernel in shard.catalog.kernels()}
+    shipped = read_catalog(shard.root)
+    packed = {kernel.name: kernel for _, kernel in shipped.kernels()}
     where = f"the {shard.arch} shard ({shard.root})"
     ours_shared = _shared(catalog)
-    for identity, (name, document) in _shared(shard.catalog).items():
+    for identity, (name, document) in _shared(shipped).items():
         if ours_shared.get(identity, ("", None))[1] != document:
             yield Finding(name, f"is another one in {where} than in the catalog: run `winnow pack`")
     for name, kernel in authored.items():
@@ -54,7 +55,7 @@ def _differences(catalog: Catalog, shard: Shard) -> Iterator[Finding]:
         same = (
             packed[name].id == kernel.id
             and packed[name].priority == kernel.priority
-            and catalog.completed_metadata(kernel) == shard.catalog.completed_metadata(packed[name])
+            and catalog.completed_metadata(kernel) == shipped.completed_metadata(packed[name])
             and theirs["effective_spec"]["authored_digest"] == record_digest(ours)
         )
         if not same:

@@ -11,6 +11,7 @@ from winnow.archive.verify import shards_of
 from winnow.compilers.triton_types import NULL_POINTERS
 from winnow.descriptors.documents import Kdp, Ukd
 from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.dtypes import OF_ARGUMENTS
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.families.adapter import Declined, Problem
@@ -21,7 +22,7 @@ from winnow.pack.hydrate import Authored, Hydrated, build_source, hydrate
 from winnow.runtime.behaviour import Behaviour, behaviour
 from winnow.selection.cells import load_registry
 
-_NUMBERS = {"i32": (int, bool), "i64": (int, bool), "f32": (float, int)}
+_NUMBERS = {name: (int, bool) if row.integer else (float, int) for name, row in OF_ARGUMENTS.items()}
 _ASKED = ("grid", "block", "signature")
 
 

@@ -20,7 +20,7 @@ from winnow.reduce.policy import must_keep
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
-from winnow.strict import load_json
+from winnow.strict.json_reader import load_json
 from winnow.sweep.evidence import load_evidence
 from winnow.wording import amount
 
@@ -62,7 +62,7 @@ def _stale(engine: EngineDir, evidence: Evidence) -> str | None:
     if evidence.arch not in shards_of(engine.archive):
         return None
     shard = open_shard(engine.archive, evidence.arch)
-    packed = {kernel.name: shard.objects[kernel.id].sha256 for _, kernel in shard.catalog.kernels()}
+    packed = {kernel.name: shard.objects[kernel.id].sha256 for kernel in shard.kernels}
     other = [kernel.name for kernel in evidence.kernels if packed.get(kernel.name, kernel.sha256) != kernel.sha256]
     return f"the sweep was of other objects ({len(other)} differ, the first {other[0]})" if other else None
 

@@ -32,7 +32,7 @@ def _excesses(archive: Path, arch: str, limits: Mapping[str, int]) -> Iterator[F
     except InputError as error:
         yield Finding(arch, error.message, error.place)
         return
-    for _, kernel in shard.catalog.kernels():
+    for kernel in shard.kernels:
         packed = shard.objects[kernel.id]
         problem = resource_problem(packed.resources, packed.target, limits)
         if problem is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from winnow.dtypes import FORMATS
+
 OptionsAt = Literal["attributes", "parameters", "inputs"]
 
 
@@ -46,6 +48,6 @@ ALIASES = {
     "ConvolutionWgradAttributes": "ConvolutionWrwAttributes",
 }
 
-DATA_TYPES = ("float", "half", "bfloat16", "double", "int8", "int32", "uint8", "unset")
+DATA_TYPES = (*(row.name for row in FORMATS.values() if row.in_graphs), "unset")
 
 TENSOR_SUFFIX = "_tensor_uid"

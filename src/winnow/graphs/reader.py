@@ -12,7 +12,9 @@ from winnow.errors import InputError, Place, nearest
 from winnow.graphs.kinds import ALIASES, DATA_TYPES, KINDS, TENSOR_SUFFIX
 from winnow.graphs.model import Graph, Node, Tensor, document, graph_id
 from winnow.graphs.schema import SECTIONS, GraphFile, NodeFile, TensorFile
-from winnow.strict import Document, Key, load_json, validate
+from winnow.strict.document import Document, Key
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import validate
 
 _INT64_MAX = 2**63 - 1
 _LINE_WIDTH = 140

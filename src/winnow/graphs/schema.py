@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, FiniteFloat, create_model
 
 from winnow.graphs.kinds import KINDS, TENSOR_SUFFIX
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 
 class TensorFile(StrictModel):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from winnow.errors import InputError, Place
-from winnow.strict import load_json
+from winnow.strict.json_reader import load_json
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from winnow.families.adapter import FamilyAdapter, Operand, Problem
-from winnow.families.halves import bfloat16_values
+from winnow.families.halves import numbers
 from winnow.interpreter.launch import Interpreted, Launch, Memory, laid_out
 from winnow.runtime.correctness import Correctness, failed
 from winnow.runtime.correctness import judge as judge_output
@@ -33,7 +33,7 @@ def judge(
             )
         if operand.output:
             lying = laid_out(after, before.fence, operand)
-            got = bfloat16_values(lying) if before.type == "bf16" else lying
+            got = numbers(lying, operand.data_type)
             verdict = judge_output(operand.role, got, truth[operand.role], rtol, atol)
             if verdict.state != "passed":
                 return verdict

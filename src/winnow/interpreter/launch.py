@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
@@ -48,7 +47,3 @@ def laid_out(elements: NDArray[Any], origin: int, operand: Operand) -> NDArray[A
     """The operand's elements, of its logical dims, as they lie in `elements` from `origin` on: a view."""
     strides = tuple(stride * elements.itemsize for stride in operand.strides)
     return as_strided(elements[origin:], shape=operand.dims, strides=strides)
-
-
-NUMPY_TYPES: Mapping[str, Any] = {"fp16": np.float16, "bf16": np.uint16, "fp32": np.float32}
-"""Triton's types of elements as NumPy holds them."""

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from winnow.compilers.source import TritonSource
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import FamilyAdapter, Field, Operand, Problem
-from winnow.families.halves import bfloat16_bits
+from winnow.families.halves import held
 from winnow.graphs.model import Graph
 from winnow.interpreter.judge import judge
-from winnow.interpreter.launch import NUMPY_TYPES, Launch, Memory, laid_out
+from winnow.interpreter.launch import Launch, Memory, laid_out
 from winnow.interpreter.process import interpreter
 from winnow.pack.pool import default_jobs
 from winnow.runtime.correctness import Correctness
 
-_TYPES: Mapping[str, str] = {"half": "fp16", "bfloat16": "bf16", "float": "fp32"}
 _FENCE = 4096
 """Elements before and behind every tensor that no kernel may read or write."""
 _POISON = 0xFF
@@ -88,9 +88,9 @@ def launch_of(probe: Probe, inputs: Mapping[str, NDArray[Any]]) -> Launch:
 
 
 def _memory(operand: Operand, values: NDArray[Any] | None) -> Memory:
-    type_ = _TYPES[operand.data_type]
-    elements = np.empty(operand.elements + 2 * _FENCE, NUMPY_TYPES[type_])
+    format_ = FORMATS[operand.data_type]
+    elements = np.empty(operand.elements + 2 * _FENCE, format_.numpy)
     elements.view(np.uint8).fill(_POISON)
     if values is not None:
-        laid_out(elements, _FENCE, operand)[...] = bfloat16_bits(values) if type_ == "bf16" else values
-    return Memory(type_, elements, _FENCE)
+        laid_out(elements, _FENCE, operand)[...] = held(values, operand.data_type)
+    return Memory(format_.triton, elements, _FENCE)

@@ -15,7 +15,8 @@ from winnow.identity import sha256_hex
 from winnow.pack.hydrate import Hydrated
 from winnow.settings.fields import KmdField, Scalar
 from winnow.settings.header import Binding
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
 
 
 class Consumer(StrictModel):

@@ -13,6 +13,7 @@ from winnow.archive.sidecar import sidecar_name, write_sidecar
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.find import Language
 from winnow.descriptors.documents import Kdp, Ukd
+from winnow.descriptors.reading import descriptor_record
 from winnow.descriptors.tree import Catalog
 from winnow.identity import record_digest
 from winnow.pack.agreement import Claim, Observed
@@ -76,7 +77,7 @@ def assemble(catalog: Catalog, arch: str, prepared: Sequence[Prepared], objects:
     files = {name: text.encode() for name, text in shard.files().items()}
     for name, kdp in shard.kdps:
         files[sidecar_name(name)] = write_sidecar(
-            kdp.id, {kernel.id: (kernel, provenance[kernel.id]) for kernel in kdp.kernels}
+            kdp.id, {kernel.id: (descriptor_record(kernel), provenance[kernel.id]) for kernel in kdp.kernels}
         )
     files[archive] = write_kpack(group, arch, [arch], entries.values())
     return ShardFiles(files, archive, tuple(entry.payload for entry in entries.values()))

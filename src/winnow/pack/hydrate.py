@@ -12,7 +12,7 @@ from typing import Any
 
 from winnow.errors import InputError, Place, Refused, nearest
 from winnow.pack.instance import instance
-from winnow.strict import Document
+from winnow.strict.document import Document
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from pydantic import BeforeValidator, ConfigDict, create_model
 from pydantic.errors import PydanticUserError
 
 from winnow.errors import InputError
-from winnow.strict import Document, Key, StrictModel, validate
+from winnow.strict.document import Document, Key
+from winnow.strict.schema import StrictModel, validate
 
 
 class _Schema(StrictModel):

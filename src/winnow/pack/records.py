@@ -12,7 +12,8 @@ from winnow.errors import InputError
 from winnow.identity import record_digest
 from winnow.pack.agreement import Claim, Consumer, Observed, check_claim, disagreement
 from winnow.settings.fields import Scalar
-from winnow.strict import Document, StrictModel, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
 
 SCHEMA_VERSION = 1
 

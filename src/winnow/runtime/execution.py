@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 from types import TracebackType
@@ -13,20 +13,13 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from winnow.devices.device import Buffer, Device, DeviceFault, Grid, Module
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import FamilyAdapter, Operand, Problem
-from winnow.families.halves import bfloat16_bits, bfloat16_values
+from winnow.families.halves import held, numbers
 from winnow.runtime.correctness import Correctness, failed, judge
 
 T = TypeVar("T")
 
-_DTYPES: Mapping[str, Any] = {
-    "float": np.float32,
-    "double": np.float64,
-    "half": np.float16,
-    "bfloat16": np.uint16,
-    "int32": np.int32,
-}
-"""What memory holds of each of a graph's types; NumPy has no bfloat16, so that is its bits."""
 _POISON = 0xFF
 """Byte whose repetition is a NaN in every floating type."""
 
@@ -53,7 +46,7 @@ class Execution:
                 raw = np.zeros(operand.elements * _itemsize(operand), np.uint8)
                 self._written[operand.role] = raw
                 laid_out, values = _view(raw, operand), made.pop(operand.role)
-                laid_out[...] = bfloat16_bits(values) if operand.data_type == "bfloat16" else values
+                laid_out[...] = held(values, operand.data_type)
                 self.inputs[operand.role] = _numbers(laid_out, operand)
         self._allocate()
 
@@ -73,8 +66,8 @@ class Execution:
     @property
     def arguments(self) -> dict[str, Any]:
         """Everything that a kernel may take by name: buffers by role, and the problem's numbers."""
-        numbers = {name: value for name, value in self.problem.fields.items() if not isinstance(value, str)}
-        return {**numbers, **self.buffers}
+        plain = {name: value for name, value in self.problem.fields.items() if not isinstance(value, str)}
+        return {**plain, **self.buffers}
 
     def verify(self, module: Module, grid: Grid) -> Correctness:
         """Launch once on poisoned outputs and judge what is there afterwards. DeviceFault passes through."""
@@ -169,15 +162,15 @@ class Execution:
 
 
 def _itemsize(operand: Operand) -> int:
-    return int(np.dtype(_DTYPES[operand.data_type]).itemsize)
+    return FORMATS[operand.data_type].bytes
 
 
 def _numbers(elements: NDArray[Any], operand: Operand) -> NDArray[Any]:
     """What elements in memory stand for."""
-    return bfloat16_values(elements) if operand.data_type == "bfloat16" else elements
+    return numbers(elements, operand.data_type)
 
 
 def _view(raw: NDArray[np.uint8], operand: Operand) -> NDArray[Any]:
-    dtype = np.dtype(_DTYPES[operand.data_type])
+    dtype = np.dtype(FORMATS[operand.data_type].numpy)
     strides = tuple(stride * dtype.itemsize for stride in operand.strides)
     return as_strided(raw.view(dtype), shape=operand.dims, strides=strides)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from winnow.errors import Place
 from winnow.families.adapter import Field
-from winnow.settings.launch import LaunchSurface
 from winnow.tuning.expression import Expression, parse
 
 Grid = tuple[int, int, int]
+Extents = tuple[str | int, str | int, str | int]
+
+
+class Surface(Protocol):
+    """Grid and block of a launch, each extent as an expression or a number."""
+
+    @property
+    def grid(self) -> Extents: ...
+
+    @property
+    def block(self) -> Extents: ...
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ def _extents(
     return x, y, z
 
 
-def launcher_of(surface: LaunchSurface, place: Place) -> Launcher:
+def launcher_of(surface: Surface, place: Place) -> Launcher:
     """The launcher that a launch surface describes; `place` is where the surface stands.
 
     Raises:

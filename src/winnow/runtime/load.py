@@ -78,17 +78,16 @@ def load_engine(archive: Path, arch: str) -> Engine:
         InputError: no shard for this arch, or anything in it that is not what it says it is.
     """
     shard = open_shard(archive, arch)
-    file, ued = shard.catalog.ued
-    behaves = behaviour(ued.x_winnow, str(shard.root / file))
+    behaves = behaviour(shard.engine.extension, str(shard.root / shard.engine.file))
     kernels: list[PackedKernel] = []
-    for order, (_, descriptor) in enumerate(shard.catalog.kernels()):
-        packed = shard.objects[descriptor.id]
+    for order, shipped in enumerate(shard.kernels):
+        packed = shard.objects[shipped.id]
         kernels.append(
             PackedKernel(
-                name=descriptor.name,
-                id=descriptor.id,
-                metadata=shard.catalog.completed_metadata(descriptor),
-                priority=descriptor.priority,
+                name=shipped.name,
+                id=shipped.id,
+                metadata=shipped.completed,
+                priority=shipped.priority,
                 tier=packed.tier,
                 symbol=packed.symbol,
                 payload=packed.payload,
@@ -99,7 +98,7 @@ def load_engine(archive: Path, arch: str) -> Engine:
         )
     if not kernels:
         raise InputError("the shard holds no kernels", place=Place(str(shard.root)))
-    return Engine(ued.name, arch, _best_tier(kernels), behaves, ued.ranked)
+    return Engine(shard.engine.name, arch, _best_tier(kernels), behaves, shard.engine.ranked)
 
 
 def _best_tier(kernels: list[PackedKernel]) -> tuple[PackedKernel, ...]:

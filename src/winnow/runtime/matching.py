@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from winnow.families.adapter import Field
+from winnow.operators import OPERATORS
 
 
 @dataclass(frozen=True)
@@ -22,22 +23,13 @@ class Matcher:
 
     def misses(self, metadata: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
         """Every comparison that fails between a kernel with this metadata and a problem with these fields."""
-        for field, operator, other in self.rules:
-            if operator == "any":
+        for field, name, other in self.rules:
+            operator = OPERATORS[name]
+            if operator.admits is None:
                 continue
             if field not in fields:
                 yield f"the graph says no {field}"
                 continue
             asked, offered = fields[field], metadata[other]
-            if not _COMPARE[operator](asked, offered):
-                yield f"{field}={asked} is not {_WORDS[operator]} {other}={offered}"
-
-
-_COMPARE = {
-    "equal": lambda asked, offered: asked == offered,
-    "multiple_of": lambda asked, offered: offered > 0 and asked % offered == 0,
-    "at_most": lambda asked, offered: asked <= offered,
-}
-
-
-_WORDS = {"equal": "equal to", "multiple_of": "a multiple of", "at_most": "at most"}
+            if not operator.admits(asked, offered):
+                yield f"{field}={asked} is not {operator.words} {other}={offered}"

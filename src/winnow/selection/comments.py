@@ -12,7 +12,8 @@ from ruamel.yaml.tokens import CommentToken
 
 from winnow.errors import InputError, Place
 from winnow.identity import canonical_json
-from winnow.strict import Document, Key, parse_yaml
+from winnow.strict.document import Document, Key
+from winnow.strict.yaml_reader import parse_yaml
 
 _Anchor = tuple[str, ...]
 

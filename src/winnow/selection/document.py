@@ -14,7 +14,9 @@ from winnow.files import write_atomic
 from winnow.settings.fields import Scalar
 from winnow.settings.header import Header, header_problem
 from winnow.settings.manifest import MANIFEST_FILE, load_manifest
-from winnow.strict import Document, StrictModel, load_yaml, parse_yaml, validate
+from winnow.strict.document import Document
+from winnow.strict.schema import StrictModel, validate
+from winnow.strict.yaml_reader import load_yaml, parse_yaml
 from winnow.targets.names import arch_problem
 
 SHAPE_CONTROLS = ("knobs", "resolved", "ordinal")

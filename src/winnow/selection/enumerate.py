@@ -14,7 +14,7 @@ from winnow.selection.cells import CellWalk, crossed, load_registry, shown_cell
 from winnow.selection.enumeration import Enumeration, LedgerEntry, Outcome, Variant
 from winnow.selection.project import not_projected, observed_metadata, plain_spec
 from winnow.settings.manifest import LoadedManifest
-from winnow.strict import Key
+from winnow.strict.document import Key
 
 
 def enumerate_variants(loaded: LoadedManifest, *, space: str | None = None) -> Enumeration:

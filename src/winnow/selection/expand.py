@@ -12,7 +12,7 @@ from winnow.selection.kernel import Kernel
 from winnow.selection.name_template import NameTemplate
 from winnow.selection.naming import token
 from winnow.settings.fields import KmdField
-from winnow.strict import Key
+from winnow.strict.document import Key
 from winnow.targets.tiers import covers
 
 

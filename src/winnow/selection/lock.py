@@ -13,7 +13,8 @@ from winnow.errors import Place, Refused
 from winnow.files import write_atomic
 from winnow.identity import canonical_json, pretty_json, sha256_hex
 from winnow.selection.kernel import Kernel
-from winnow.strict import StrictModel, load_json, validate
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import StrictModel, validate
 from winnow.wording import amount
 
 _CURE = "look at what changed, then approve it: winnow plan --approve --reason TEXT"

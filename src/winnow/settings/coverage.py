@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from winnow.settings.enumeration import Values
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 
 class Coverage(StrictModel):

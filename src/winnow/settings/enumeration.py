@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from winnow.settings.fields import Scalar
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 Values = dict[str, Scalar]
 Crossed = dict[str, Scalar | list[Scalar] | list[Values]]

@@ -14,8 +14,10 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from winnow.errors import InputError, Place
-from winnow.settings.fields import FieldType, Scalar
-from winnow.strict import Document, Key, StrictModel, validate
+from winnow.metadata import FieldType
+from winnow.settings.fields import Scalar
+from winnow.strict.document import Document, Key
+from winnow.strict.schema import StrictModel, validate
 
 FIELDS = "fields"
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from winnow.strict import StrictModel
+from winnow.metadata import FieldType
+from winnow.strict.schema import StrictModel
 
 Scalar = bool | int | float | str
-
-
-FieldType = Literal["bool", "int", "float", "string", "int_list"]
 
 
 class KmdField(StrictModel):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from winnow.settings.fields import KmdField, Scalar
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 EngineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+$")]
 SourceKind = Literal["c", "triton", "rocke", "hip", "embedded_source", "hiprtc_file", "hsaco"]

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import model_serializer, model_validator
 
-from winnow.errors import nearest
-from winnow.strict import StrictModel
-
-_OPERATORS = ("equal", "any", "multiple_of", "at_most")
+from winnow.operators import comparison
+from winnow.strict.schema import StrictModel
 
 
 class Comparison(StrictModel):
-    """How one problem field is compared: `equal` or `any`, or `{operator: metadata field}`."""
+    """How one problem field is compared: a name of `OPERATORS`, or `{name: metadata field}`."""
 
-    operator: Literal["equal", "any", "multiple_of", "at_most"]
+    operator: str
     field: str | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _spelled(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            if value not in ("equal", "any"):
-                raise ValueError(f"no comparison is spelled so; {nearest(value, ('equal', 'any'))}")
-            return {"operator": value}
-        if not isinstance(value, dict) or len(value) != 1:
-            raise ValueError("say equal, any, or one operator with its metadata field, as {multiple_of: tile}")
-        ((operator, field),) = value.items()
-        if operator not in _OPERATORS or operator == "any" or not isinstance(field, str):
-            raise ValueError("say {equal: F}, {multiple_of: F} or {at_most: F} with a metadata field F")
+        operator, field = comparison(value)
         return {"operator": operator, "field": field}
 
     @model_serializer

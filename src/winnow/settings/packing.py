@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 
 class PackLimits(StrictModel):

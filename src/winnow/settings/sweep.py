@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from winnow.strict import StrictModel
+from winnow.strict.schema import StrictModel
 
 
 class Sweep(StrictModel):

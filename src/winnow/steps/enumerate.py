@@ -16,7 +16,7 @@ from winnow.selection.document import states_header, write_selection
 from winnow.selection.enumerate import walk_registry
 from winnow.selection.enumeration import Enumeration
 from winnow.settings.manifest import LoadedManifest
-from winnow.strict import parse_yaml
+from winnow.strict.yaml_reader import parse_yaml
 
 Space = Literal["slice", "production", "full"]
 

@@ -19,7 +19,7 @@ from winnow.descriptors.tree import read_tree
 from winnow.errors import InputError, Place
 from winnow.identity import sha256_hex
 from winnow.metadata import completed
-from winnow.strict import load_json
+from winnow.strict.json_reader import load_json
 
 
 def inspect_path(path: Path) -> dict[str, Any]:

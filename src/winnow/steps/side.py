@@ -16,7 +16,8 @@ from winnow.pack.hydrate import Authored, hydrate
 from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
 from winnow.settings.fields import KmdField
-from winnow.strict import load_json, validate
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import validate
 
 
 def read_side(path: Path) -> tuple[Item, ...]:
@@ -100,7 +101,7 @@ def _packed(root: Path, arches: tuple[str, ...]) -> tuple[Item, ...]:
     found: dict[str, Item] = {}
     for arch in arches:
         shard = open_shard(root, arch)
-        for _, kernel in shard.catalog.kernels():
+        for kernel in shard.kernels:
             authored = shard.provenance[kernel.id]
             item = Item(
                 name=kernel.name,
@@ -108,7 +109,7 @@ def _packed(root: Path, arches: tuple[str, ...]) -> tuple[Item, ...]:
                 source=str(authored["source"]),
                 builder=str(authored["builder"]),
                 spec=authored["spec"],
-                metadata=shard.catalog.completed_metadata(kernel),
+                metadata=kernel.completed,
                 priority=kernel.priority,
                 arch=None,
             )

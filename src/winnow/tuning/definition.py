@@ -13,7 +13,9 @@ from typing import Any
 from pydantic import ConfigDict
 
 from winnow.errors import InputError, Place
-from winnow.strict import Document, StrictModel, load_json, validate
+from winnow.strict.document import Document
+from winnow.strict.json_reader import load_json
+from winnow.strict.schema import StrictModel, validate
 from winnow.tuning.axes import choices
 from winnow.tuning.rules import Rule
 from winnow.tuning.space import TuningSpace

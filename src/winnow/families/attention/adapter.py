@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import Declined, Field, Operand, Problem
 from winnow.families.attention.abi import FAMILY
 from winnow.families.attention.mask import causal_offset, refuse_options
@@ -19,7 +20,7 @@ from winnow.families.cpu import INT32_MAX
 from winnow.families.operands import operand, refuse_others, runs_at, single_node
 from winnow.graphs.model import Graph
 
-UNIT_ROUNDOFF = 2.0**-24
+UNIT_ROUNDOFF = FORMATS["float"].unit_roundoff
 _DTYPE = "FLOAT"
 _ROLES = ("q", "k", "v", "o")
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import Declined, Field, Operand, Problem
 from winnow.families.attention.mask import causal_offset, refuse_options
 from winnow.families.attention_dense.forward import FAMILY
 from winnow.families.attention_dense.probes import probe_graphs
 from winnow.families.attention_dense.request import DenseAttentionRequest
 from winnow.families.cpu import INT32_MAX
-from winnow.families.halves import UNIT_ROUNDOFF, representable
+from winnow.families.halves import representable
 from winnow.families.operands import operand, refuse_others, runs_at, single_node
 from winnow.families.prediction import blocks, count
 from winnow.graphs.model import Graph
@@ -108,7 +109,7 @@ class DenseAttentionAdapter:
         """
         size, keys = int(problem.fields["head_size"]), int(problem.fields["seqlen_kv"])
         sigma = float(problem.fields["scale"]) * math.sqrt(size)
-        u = UNIT_ROUNDOFF[problem.operands[0].data_type]
+        u = FORMATS[problem.operands[0].data_type].unit_roundoff
         return 2 * u, 4 * u + _FP32_ROUNDOFF * (8 + sigma * (32 + 2 * math.sqrt(size)) + 4 * math.sqrt(keys))
 
     def score(self, metadata: Mapping[str, Field], fields: Mapping[str, Field]) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import Field, Problem
 from winnow.families.attention.mask import refuse_options
 from winnow.families.attention_rdna.abi import FAMILY
@@ -19,7 +20,7 @@ from winnow.families.attention_rdna.probes import probe_graphs
 from winnow.families.attention_rdna.request import RdnaAttentionRequest
 from winnow.families.attention_rdna.score import predicted_merit
 from winnow.families.attention_rdna.tensors import BIAS, KERNEL_TYPES, ROLES, read_operands, sizes, stride_fields
-from winnow.families.halves import UNIT_ROUNDOFF, representable
+from winnow.families.halves import representable
 from winnow.families.operands import refuse_others, single_node
 from winnow.graphs.model import Graph
 
@@ -112,7 +113,7 @@ class RdnaAttentionAdapter:
         """
         size, keys = int(problem.fields["head_size_qk"]), int(problem.fields["seqlen_kv"])
         sigma = float(problem.fields["scale"]) * math.sqrt(size)
-        u = UNIT_ROUNDOFF[problem.operands[0].data_type]
+        u = FORMATS[problem.operands[0].data_type].unit_roundoff
         return 2 * u, 4 * u + _FP32_ROUNDOFF * (8 + sigma * (32 + 2 * math.sqrt(size)) + 4 * math.sqrt(keys))
 
     def score(self, metadata: Mapping[str, Field], fields: Mapping[str, Field]) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from winnow.dtypes import FORMATS
 from winnow.families.adapter import Declined, Field, Operand, Problem
 from winnow.families.cpu import INT32_MAX
 from winnow.families.gemm.abi import FAMILY
@@ -17,7 +18,7 @@ from winnow.families.gemm.score import predicted_gflops
 from winnow.families.operands import operand, runs_at, single_node
 from winnow.graphs.model import Graph
 
-UNIT_ROUNDOFF = 2.0**-24
+UNIT_ROUNDOFF = FORMATS["float"].unit_roundoff
 _DTYPE = "FLOAT"
 
 
