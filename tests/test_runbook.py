@@ -12,10 +12,11 @@ from ruamel.yaml import YAML
 from small_engine import GRAPHS, manifest_text
 
 from winnow.cli.commands import COMMANDS
-from winnow.gates import GATES
+from winnow.gates.find import all_gates
 from winnow.settings.manifest import load_manifest
 from winnow.targets.cpu import host_level
 
+GATES = tuple(all_gates())
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "runbook.md").read_text()
 BY_HAND = "<!-- a person edits engine.yaml and corpus/ here -->"

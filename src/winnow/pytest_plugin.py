@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from winnow.gates.inspection import Inspection
 
 # pytest loads this module wherever Winnow is installed, so what the gates need is imported when they run.
 
@@ -58,14 +61,29 @@ def _manifests(config: pytest.Config) -> list[Path]:
 
 def _gate_names(config: pytest.Config) -> list[str]:
     from winnow.errors import nearest
-    from winnow.gates import GATES
+    from winnow.gates.find import all_gates
 
     option: str | None = config.getoption("--winnow-gates")
     wanted = config.getini("winnow_gates") if option is None else [name for name in option.split(",") if name]
+    gates = all_gates()
     for name in wanted:
-        if name not in GATES:
-            raise pytest.UsageError(f'no gate is called "{name}": {nearest(name, GATES)}')
-    return [name for name in GATES if not wanted or name in wanted]
+        if name not in gates:
+            raise pytest.UsageError(f'no gate is called "{name}": {nearest(name, gates)}')
+    return [name for name in gates if not wanted or name in wanted]
+
+
+_INSPECTIONS: pytest.StashKey[dict[Path, Inspection]] = pytest.StashKey()
+
+
+def _inspection(config: pytest.Config, manifest: Path) -> Inspection:
+    """The one look at an engine that all of its gates share."""
+    from winnow.engine_dir import EngineDir
+    from winnow.gates.inspection import Inspection
+
+    known = config.stash.setdefault(_INSPECTIONS, {})
+    if manifest not in known:
+        known[manifest] = Inspection(EngineDir(manifest), device=config.getini("winnow_device") or None)
+    return known[manifest]
 
 
 class ManifestFile(pytest.File):
@@ -80,13 +98,12 @@ class GateTest(pytest.Item):
     """One gate of one engine."""
 
     def runtest(self) -> None:
-        from winnow.engine_dir import EngineDir
         from winnow.errors import WinnowError
-        from winnow.gates import run_gates
+        from winnow.gates.run import run_gates
         from winnow.report.verdicts import text
 
         try:
-            verdicts = run_gates(EngineDir(self.path), [self.name], self.config.getini("winnow_device") or None)
+            verdicts = run_gates(_inspection(self.config, self.path), [self.name])
         except WinnowError as error:
             raise GateFailed(f"winnow: {error}") from error
         if any(verdict.state != "passed" for verdict in verdicts):

@@ -206,9 +206,9 @@ def test_shapes_that_the_manifest_names_are_what_the_gate_checks(tmp_path: Path,
     text = edited(FOREIGN_MANIFEST, ("match:", 'coverage: {shapes: ["*.shapes.json"]}\nmatch:'))
     path = foreign_engine(tmp_path, text)
     assert winnow("enumerate", "-m", path)[0] == 0
-    code, _, err = winnow("check", "-m", path, "coverage")
+    code, out, _ = winnow("check", "-m", path, "coverage")
     assert code == 2
-    assert 'engine.yaml:30: coverage.shapes[0]: no file matches "*.shapes.json"' in err
+    assert 'engine.yaml:30: coverage.shapes[0]: no file matches "*.shapes.json"' in out
     file = shapes_file(tmp_path, COPIES)
     code, out, _ = winnow("check", "-m", path, "coverage")
     assert code == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 GATES = (
     *("header", "registry", "budget", "vocabulary", "coverage", "regeneration", "structure", "tuples", "contract"),
-    *("nesting", "reachability", "launch-surface"),
+    *("reachability", "launch-surface"),
 )
 
 

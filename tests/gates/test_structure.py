@@ -127,9 +127,10 @@ def test_a_kernel_that_no_pack_lists_is_refused(small_engine: Path, winnow):
 
 def test_a_file_that_is_no_descriptor_is_unusable(small_engine: Path, winnow):
     pack(small_engine).write_text("{")
-    code, out, err = winnow("check", "-m", small_engine / "engine.yaml", "structure")
-    assert (code, out) == (2, "")
-    assert f"{pack(small_engine)}:1: malformed JSON" in err
+    code, out, _ = winnow("check", "-m", small_engine / "engine.yaml", "structure", "header")
+    assert code == 2
+    assert f"structure  unusable    {pack(small_engine)}:1: malformed JSON" in out
+    assert "header     passed" in out
 
 
 def test_findings_are_shown_although_later_gates_cannot_run(small_engine: Path, winnow):
@@ -137,4 +138,4 @@ def test_findings_are_shown_although_later_gates_cannot_run(small_engine: Path, 
     code, out, _ = winnow("check", "-m", small_engine / "engine.yaml")
     assert code == 1
     assert "x names no udd of this catalog" in out
-    assert "tuples          incomplete" in out
+    assert "tuples          unusable" in out

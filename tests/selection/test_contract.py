@@ -13,7 +13,8 @@ from engine_files import FOREIGN_MANIFEST, POLICY_MANIFEST, foreign_engine
 
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
-from winnow.gates import registry
+from winnow.gates.checks import registry
+from winnow.gates.inspection import Inspection
 from winnow.selection.author import author, kernels_of
 from winnow.selection.document import parse_selection
 from winnow.selection.enumerate import walk_registry
@@ -78,7 +79,7 @@ def test_the_selection_says_what_policy_decides_and_expands_to_the_same_kernels(
         (dict(v.spec), dict(v.metadata)) for v in enumeration.variants
     ]
     (tmp_path / "selection.yaml").write_text(text)
-    assert registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu").state == "passed"
+    assert registry.check(Inspection(EngineDir(tmp_path / "engine.yaml"))).state == "passed"
 
 
 def test_a_policy_that_is_one_for_a_whole_shape_is_resolved_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -119,7 +120,7 @@ def test_a_binding_and_an_accessor_that_name_a_property_are_errors_with_their_li
     place = "DIR/engine.yaml:17: specialization.bindings.lanes: "
     assert refusal(tmp_path, FOREIGN_MANIFEST) == f"{place}candidate copy_tiled: {problem} {cell}{NO_METHOD}"
     with pytest.raises(InputError) as caught:
-        registry.check(EngineDir(tmp_path / "engine.yaml"), "cpu")
+        registry.check(Inspection(EngineDir(tmp_path / "engine.yaml")))
     assert str(caught.value).replace(str(tmp_path), "DIR") == f"{place}{problem}{NO_METHOD}"
     assert refusal(tmp_path, FOREIGN_MANIFEST, ("lanes: {method: lanes}", "lanes: {field: lanes}")) == (
         f"{place}candidate copy_tiled: CopySpec.lanes is not a field of the spec {cell}\n"

@@ -93,7 +93,15 @@ def read_catalog(root: Path) -> Catalog:
     Raises:
         InputError: no descriptors, a malformed one, an id used twice, a reference to nothing, not exactly one engine.
     """
-    tree = read_tree(root)
+    return catalog_of(read_tree(root))
+
+
+def catalog_of(tree: Tree) -> Catalog:
+    """A tree that was read as the catalog that it is.
+
+    Raises:
+        InputError: an id used twice, a reference to nothing, not exactly one engine.
+    """
     for defect in reference_defects(tree):
         raise InputError(defect.message, place=defect.place, cure=defect.cure)
     return tree.catalog()

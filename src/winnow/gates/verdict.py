@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from winnow.errors import Place
 
-State = Literal["passed", "refused", "incomplete"]
+State = Literal["passed", "refused", "incomplete", "unusable"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A gate's answer. `incomplete` means that it could not run to its end, which is not a pass."""
+    """A gate's answer. One that could not run has not passed: `incomplete` where evidence is missing, `unusable` where
+    an artefact, or code that the gate calls, cannot be used."""
 
     gate: str
     state: State
@@ -50,7 +51,16 @@ def incomplete(gate: str, reason: str) -> Verdict:
     return Verdict(gate, "incomplete", reason)
 
 
+def unusable(gate: str, reason: str) -> Verdict:
+    """The gate could not run because something that it reads or calls cannot be used; `reason` says what and where."""
+    return Verdict(gate, "unusable", reason)
+
+
+_CODES: tuple[tuple[State, int], ...] = (("refused", 1), ("unusable", 2), ("incomplete", 3))
+"""The first state that some verdict has decides."""
+
+
 def exit_code(verdicts: Iterable[Verdict]) -> int:
-    """1 if any gate refused, else 3 if any could not run, else 0."""
+    """1 if any gate refused, else 2 if any met something unusable, else 3 if any was incomplete, else 0."""
     states = {verdict.state for verdict in verdicts}
-    return 1 if "refused" in states else 3 if "incomplete" in states else 0
+    return next((code for state, code in _CODES if state in states), 0)

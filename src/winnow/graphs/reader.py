@@ -37,8 +37,7 @@ def read_corpus(directory: Path) -> tuple[Graph, ...]:
     """
     if not directory.is_dir():
         raise InputError("no such directory of graphs", place=Place(str(directory)))
-    files = sorted(directory.glob("*.json"), key=lambda path: path.name)
-    files = [path for path in files if not path.name.startswith(".") and not path.name.endswith(".shapes.json")]
+    files = graph_files(directory)
     if not files:
         raise InputError(
             "no graph in this directory", place=Place(str(directory)), cure="put *.json graph files into it"
@@ -57,6 +56,12 @@ def read_corpus(directory: Path) -> tuple[Graph, ...]:
         seen[identity] = path
         graphs.append(graph)
     return tuple(graphs)
+
+
+def graph_files(directory: Path) -> list[Path]:
+    """The graph files of a directory (`*.json` except `*.shapes.json`), sorted by name; none where it is not there."""
+    files = sorted(directory.glob("*.json"), key=lambda path: path.name)
+    return [path for path in files if not path.name.startswith(".") and not path.name.endswith(".shapes.json")]
 
 
 def write_graph(graph: Graph) -> str:

@@ -14,6 +14,7 @@ from winnow.errors import Place
 from winnow.gates.verdict import Finding, Verdict
 
 _SHOWN = 20
+_NOT_RUN = ("incomplete", "unusable")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -52,7 +53,7 @@ def junit(verdicts: Sequence[Verdict]) -> str:
         name="winnow check",
         tests=str(len(verdicts)),
         failures=str(sum(verdict.state == "refused" for verdict in verdicts)),
-        errors=str(sum(verdict.state == "incomplete" for verdict in verdicts)),
+        errors=str(sum(verdict.state in _NOT_RUN for verdict in verdicts)),
     )
     for verdict in verdicts:
         case = ElementTree.SubElement(suite, "testcase", classname="winnow", name=verdict.gate)
@@ -78,7 +79,7 @@ def github(verdicts: Sequence[Verdict]) -> str:
     lines: list[str] = []
     for verdict in verdicts:
         lines.append(f"{verdict.gate}: {verdict.state}: {verdict.summary}")
-        if verdict.state == "incomplete":
+        if verdict.state in _NOT_RUN:
             lines.append(_annotation(verdict.gate, None, f"could not run: {verdict.summary}"))
         lines += (
             _annotation(verdict.gate, finding.place, f"{finding.subject}: {finding.message}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.archive.verify import open_shard
+from winnow.archive.verify import Shard, open_shard
 from winnow.compilers.code_object import Argument
 from winnow.errors import InputError, Place
 from winnow.families.adapter import FamilyAdapter, Problem
@@ -77,7 +77,15 @@ def load_engine(archive: Path, arch: str) -> Engine:
     Raises:
         InputError: no shard for this arch, or anything in it that is not what it says it is.
     """
-    shard = open_shard(archive, arch)
+    return engine_of(open_shard(archive, arch))
+
+
+def engine_of(shard: Shard) -> Engine:
+    """The engine that an opened shard holds.
+
+    Raises:
+        InputError: it holds no kernels, or its family is not installed.
+    """
     behaves = behaviour(shard.engine.extension, str(shard.root / shard.engine.file))
     kernels: list[PackedKernel] = []
     for order, shipped in enumerate(shard.kernels):
@@ -98,7 +106,7 @@ def load_engine(archive: Path, arch: str) -> Engine:
         )
     if not kernels:
         raise InputError("the shard holds no kernels", place=Place(str(shard.root)))
-    return Engine(shard.engine.name, arch, _best_tier(kernels), behaves, shard.engine.ranked)
+    return Engine(shard.engine.name, shard.arch, _best_tier(kernels), behaves, shard.engine.ranked)
 
 
 def _best_tier(kernels: list[PackedKernel]) -> tuple[PackedKernel, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from winnow.engine_dir import EngineDir
-from winnow.gates import run_gates
+from winnow.gates.inspection import Inspection
+from winnow.gates.run import run_gates
 from winnow.gates.verdict import Verdict, exit_code
 from winnow.steps.progress import Progress, silent
 
@@ -48,6 +49,7 @@ def check_engine(
     gates judge all of what they judge a sample of; `mode` is that of gate `agreement`.
 
     Raises:
-        InputError: no gate of that name, or an artefact that cannot be read.
+        InputError: no gate of that name, or a manifest that cannot be read.
     """
-    return Checked(tuple(run_gates(engine, gates, device, everything=everything, mode=mode, progress=progress)))
+    inspection = Inspection(engine, device=device, everything=everything, mode=mode, progress=progress)
+    return Checked(tuple(run_gates(inspection, gates)))

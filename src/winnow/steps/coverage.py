@@ -11,7 +11,7 @@ from winnow.coverage.asked import asked_graphs, asked_shapes
 from winnow.coverage.cover import Covered, Outcome, counts, cover, vacuous
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
-from winnow.gates.coverage import problems_of
+from winnow.gates.inspection import Inspection
 from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
 from winnow.selection.expand import expand
@@ -59,7 +59,7 @@ def cover_engine(
         *(asked for file in shapes for asked in asked_shapes(engine.manifest, read_shapes(file))),
         *(asked for path in corpora for asked in asked_graphs(engine.manifest, read_corpus(path))),
     ]
-    results = cover(engine.manifest, expand(engine.selection), problems or problems_of(engine), arches)
+    results = cover(engine.manifest, expand(engine.selection), problems or Inspection(engine).asked, arches)
     if not results:
         raise InputError("there is nothing to cover", cure="name a file with --shapes or a directory with --corpus")
     return CoverageResult(tuple(results))

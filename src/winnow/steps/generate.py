@@ -14,7 +14,7 @@ from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.files import MOMENT_S, Lock, locked, staged_tree, write_atomic
-from winnow.gates import regeneration
+from winnow.gates.checks import regeneration
 from winnow.gates.verdict import Verdict, judged
 from winnow.selection.budget import within_budget
 from winnow.selection.document import LoadedSelection, load_selection

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from winnow.archive.verify import Shard, open_shard, shards_of
-from winnow.descriptors.tree import Catalog, read_catalog
-from winnow.engine_dir import EngineDir
+from winnow.archive.verify import Shard
+from winnow.descriptors.tree import Catalog
 from winnow.errors import InputError
-from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.packed import Packed
+from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.identity import record_digest
 from winnow.pack.records import authored_record
 from winnow.pack.survivors import survivors
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Open each shard, which compares every digest, and compare its kernels with the catalog's."""
-    if not shards_of(engine.archive):
-        return incomplete("archive", f"no archive at {engine.archive}: run `winnow pack` first")
-    trees = [(engine.catalog, engine.archive), (engine.reduced / "catalog", engine.reduced / "archive")]
-    packed = [(read_catalog(catalog), archive, arch) for catalog, archive in trees for arch in shards_of(archive)]
-    findings = [finding for catalog, archive, arch in packed for finding in _findings(catalog, archive, arch)]
-    return judged("archive", amount(len(packed), "shards"), findings)
+    beside = dict(zip(inspection.archives, (catalog for _, catalog in inspection.catalogs), strict=False))
+    findings = [finding for packed in inspection.packed for finding in _findings(beside, packed)]
+    return judged("archive", amount(len(inspection.packed), "shards"), findings)
 
 
-def _findings(catalog: Catalog, archive: Path, arch: str) -> Iterator[Finding]:
-    try:
-        shard = open_shard(archive, arch)
-    except InputError as error:
-        yield Finding(arch, error.message, error.place)
+def _findings(beside: Mapping[Path, Catalog], packed: Packed) -> Iterator[Finding]:
+    if packed.archive not in beside:
+        yield Finding(packed.arch, f"the archive {packed.archive} has no catalog beside it: run `winnow reduce`")
         return
-    yield from _differences(catalog, shard)
+    try:
+        shard = packed.shard
+    except InputError as error:
+        yield Finding(packed.arch, error.message, error.place)
+        return
+    yield from _differences(beside[packed.archive], shard, packed.catalog)
 
 
-def _differences(catalog: Catalog, shard: Shard) -> Iterator[Finding]:
+def _differences(catalog: Catalog, shard: Shard, shipped: Catalog) -> Iterator[Finding]:
     authored = {survivor.kernel.name: survivor.kernel for survivor in survivors(catalog, shard.arch)[0]}
-    shipped = read_catalog(shard.root)
     packed = {kernel.name: kernel for _, kernel in shipped.kernels()}
     where = f"the {shard.arch} shard ({shard.root})"
     ours_shared = _shared(catalog)
@@ -69,3 +70,6 @@ def _shared(catalog: Catalog) -> dict[str, tuple[str, Any]]:
     """Every descriptor that packing copies as it is, by id: matcher, engine, metadata, dispatch and heuristic."""
     documents = (catalog.kmd, catalog.ued, *catalog.umds, *catalog.udds, *catalog.uhds)
     return {document.id: (name, document) for name, document in documents}
+
+
+GATE = Gate("archive", ("archive",), check, order=140)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from winnow.descriptors.documents import Kdp, Ued, Ukd
-from winnow.descriptors.tree import Tree, read_tree, reference_defects
-from winnow.engine_dir import EngineDir
+from winnow.descriptors.tree import Tree, reference_defects
 from winnow.errors import Place, nearest
-from winnow.gates.trees import catalog_roots
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.metadata import metadata_problems
 from winnow.settings.fields import KmdField
@@ -18,9 +18,9 @@ from winnow.targets.tiers import covers
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Read each tree and list all that is wrong in it; a file that is no descriptor at all is an error."""
-    trees = [read_tree(root) for root in catalog_roots(engine)]
+    trees = inspection.trees
     findings = [finding for tree in trees for finding in _findings(tree)]
     files = sum(len(group) for tree in trees for group in tree.found.values())
     kernels = sum(len(kdp.kernels) for tree in trees for _, kdp in tree.found["kdp"])
@@ -117,3 +117,6 @@ def _kernel(kdp: Kdp, kernel: Ukd, fields: Sequence[KmdField]) -> Iterator[str]:
         yield problem
     if "effective_spec" in (kernel.provenance or {}):
         yield "effective_spec is the packer's to write"
+
+
+GATE = Gate("structure", (), check, order=70)

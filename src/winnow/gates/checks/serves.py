@@ -3,50 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from winnow.archive.verify import shards_of
 from winnow.devices.device import Device
 from winnow.devices.find import find_runtime, runtime_for
-from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Refused
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.packed import Packed
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import Graph
-from winnow.graphs.reader import read_corpus
 from winnow.runtime.execution import Execution
-from winnow.runtime.load import Engine, load_engine
+from winnow.runtime.load import Engine
 from winnow.runtime.serve import applicable, run_kernel
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device_name: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Run each graph once with the kernel that the engine chooses, from the archive and from the reduced one."""
-    if not engine.archive.is_dir():
-        return incomplete("serves", f"no archive at {engine.archive}: run `winnow pack` first")
-    archives = [path for path in (engine.archive, engine.reduced / "archive") if path.is_dir()]
-    name = device_name or runtime_for(shards_of(engine.archive))
+    archives = [path for path in inspection.archives if path.is_dir()]
+    name = inspection.device or runtime_for(shards_of(inspection.engine.archive))
     opener = find_runtime(name)
-    graphs = read_corpus(engine.corpus)
+    graphs = inspection.graphs
     try:
-        opened = opener(timeout_s=engine.manifest.manifest.sweep.timeout_seconds)
+        opened = opener(timeout_s=inspection.manifest.sweep.timeout_seconds)
     except InputError as error:
         return incomplete("serves", str(error).replace("\n", ";"))
     with opened as device:
+        served_by = []
         for path in archives:
-            if device.arch not in (shards := shards_of(path)):
+            packed = inspection.shard(path, device.arch)
+            if packed is None:
+                shards = shards_of(path)
                 cure = f"run `winnow pack --arch {device.arch}` (shards here: {', '.join(shards) or 'none'})"
                 return incomplete("serves", f"{path}: no shard for {device.arch}, which this machine runs; {cure}")
-        findings = [finding for path in archives for finding in _unserved(path, device, graphs)]
+            served_by.append(packed)
+        findings = [finding for packed in served_by for finding in _unserved(packed, device, graphs)]
     served = f"{amount(len(graphs), 'graphs')} from {amount(len(archives), 'archives')} on {name}"
     return judged("serves", served, findings)
 
 
-def _unserved(archive: Path, device: Device, graphs: tuple[Graph, ...]) -> Iterator[Finding]:
-    engine = load_engine(archive, device.arch)
+def _unserved(packed: Packed, device: Device, graphs: tuple[Graph, ...]) -> Iterator[Finding]:
     for graph in graphs:
-        reason = _reason(engine, device, graph)
+        reason = _reason(packed.engine, device, graph)
         if reason is not None:
-            yield Finding(graph.name, f"{reason} (archive {archive})")
+            yield Finding(graph.name, f"{reason} (archive {packed.archive})")
 
 
 def _reason(engine: Engine, device: Device, graph: Graph) -> str | None:
@@ -59,3 +60,6 @@ def _reason(engine: Engine, device: Device, graph: Graph) -> str | None:
     if served.correctness.state == "passed":
         return None
     return f"{served.kernel.name}: {served.correctness.state}: {served.correctness.detail}"
+
+
+GATE = Gate("serves", ("archive", "corpus"), check, order=170)

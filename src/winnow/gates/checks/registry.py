@@ -6,30 +6,29 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from winnow.engine_dir import EngineDir
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, judged
-from winnow.selection.cells import CellWalk, load_registry
-from winnow.selection.expand import expand
+from winnow.selection.cells import CellWalk
 from winnow.selection.kernel import Kernel
 from winnow.selection.project import observed_metadata, plain_spec
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Ask the registry for each kernel's exact spec on each of its arches, and compare what it answers."""
-    kernels = expand(engine.selection)
-    walk = CellWalk(engine.manifest, load_registry(engine.manifest))
+    kernels, walk = inspection.kernels, inspection.walk
     findings = []
     for kernel in kernels:
         for arch in kernel.arch or walk.plan.candidates.arch:
-            reason = _refusal(engine, walk, kernel, arch)
+            reason = _refusal(walk, kernel, arch)
             if reason is not None:
                 findings.append(Finding(kernel.name, f"{reason} (arch {arch})", kernel.place))
                 break
     return judged("registry", amount(len(kernels), "selected kernels"), findings)
 
 
-def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> str | None:
+def _refusal(walk: CellWalk, kernel: Kernel, arch: str) -> str | None:
     """Why the registry does not offer this kernel, or None when it does."""
     source, builder = kernel.source.get("source"), kernel.source.get("builder")
     built_by = [(candidate, walk.builder(candidate)) for candidate in walk.candidates(arch)]
@@ -43,7 +42,7 @@ def _refusal(engine: EngineDir, walk: CellWalk, kernel: Kernel, arch: str) -> st
         if isinstance(answer, str):
             reasons.append(answer)
             continue
-        spec, metadata = plain_spec(answer, walk.plan.accessors), observed_metadata(answer, engine.manifest)
+        spec, metadata = plain_spec(answer, walk.plan.accessors), observed_metadata(answer, walk.loaded)
         difference = _difference(kernel, spec, metadata) or _other_id(kernel, answer)
         if difference is None:
             return None
@@ -73,3 +72,6 @@ def _other_id(kernel: Kernel, answer: Any) -> str | None:
     except (TypeError, ValueError) as error:
         return f"its spec is refused by {type(answer).__name__}: {error}"
     return None if selected == own else f"its tuning id is {selected}, the registry says {own}"
+
+
+GATE = Gate("registry", (), check, order=20)

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from winnow.descriptors.generate import generate
-from winnow.engine_dir import EngineDir
 from winnow.errors import Place
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, judged
-from winnow.selection.expand import expand
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Generate anew in memory and compare with the files on disk."""
-    kernels = expand(engine.selection)
-    expected = generate(engine.manifest.manifest, kernels, engine.kept_ids).files()
-    findings = list(differences(expected, engine.catalog))
+    kernels = inspection.kernels
+    expected = generate(inspection.manifest, kernels, inspection.engine.kept_ids).files()
+    findings = list(differences(expected, inspection.engine.catalog))
     return judged("regeneration", f"{amount(len(expected), 'files')}, {amount(len(kernels), 'kernels')}", findings)
 
 
@@ -69,3 +69,6 @@ def _changed(text: str, path: Path, place: Place) -> Iterator[Finding]:
     for name in theirs:
         if name not in ours:
             yield Finding(name, "is in the catalog and not in the selection", place)
+
+
+GATE = Gate("regeneration", (), check, order=60)

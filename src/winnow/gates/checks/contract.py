@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from winnow.archive.verify import shards_of
 from winnow.descriptors.documents import Kdp, Ukd
 from winnow.descriptors.tree import Catalog
-from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place, Refused
-from winnow.gates.agreement import disagreements
-from winnow.gates.trees import catalogs
+from winnow.gates.checks.agreement import disagreements
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.pack.agreement import Claim, Consumer, check_agreement, claim_of, observe
 from winnow.pack.hydrate import Authored, check_support, hydrate
@@ -23,21 +22,20 @@ from winnow.settings.sources import SOURCE_FORMS, source_problem
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Build every spec and read it, without compiling; of packed shards verify the records of what was compiled."""
     findings: list[Finding] = []
     kernels = 0
-    for root, catalog in catalogs(engine):
-        judge = _Judge(engine.manifest, root, catalog)
+    for root, catalog in inspection.catalogs:
+        judge = _Judge(inspection.loaded, root, catalog)
         for file, kdp in catalog.kdps:
             kernels += len(kdp.kernels)
             findings += judge.pack(file, kdp)
-    shards = [
-        (archive, arch) for archive in (engine.archive, engine.reduced / "archive") for arch in shards_of(archive)
-    ]
-    for archive, arch in shards:
-        findings += disagreements(archive, arch)
-    return judged("contract", f"{amount(kernels, 'kernels')}, {amount(len(shards), 'packed shards')}", findings)
+    for packed in inspection.packed:
+        findings += disagreements(packed)
+    return judged(
+        "contract", f"{amount(kernels, 'kernels')}, {amount(len(inspection.packed), 'packed shards')}", findings
+    )
 
 
 @dataclass(frozen=True)
@@ -113,3 +111,6 @@ def _refusals(kernel: Ukd, question: Any) -> Iterator[str]:
         question()
     except (InputError, Refused) as error:
         yield error.message.removeprefix(f"{kernel.name}: ")
+
+
+GATE = Gate("contract", (), check, order=90)

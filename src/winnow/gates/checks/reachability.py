@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from winnow.descriptors.duplicates import devices_of, served
 from winnow.descriptors.tree import Catalog
-from winnow.engine_dir import EngineDir
 from winnow.families.adapter import Declined, FamilyAdapter, Problem
-from winnow.gates.trees import catalogs
-from winnow.gates.verdict import Finding, Verdict, incomplete, judged
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.graphs.model import Graph
-from winnow.graphs.reader import read_corpus
 from winnow.runtime.behaviour import behaviour
 from winnow.runtime.load import Engine, PackedKernel
 from winnow.wording import amount
@@ -31,14 +30,12 @@ class _Reach:
     refusals: dict[str, Counter[str]] = field(default_factory=dict)
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Match and rank as the engine does, from descriptors and corpus alone, on every device that a kernel names."""
-    if not engine.corpus.is_dir():
-        return incomplete("reachability", f"no corpus at {engine.corpus}: nothing says what users run")
-    graphs = read_corpus(engine.corpus)
+    graphs = inspection.graphs
     findings: list[Finding] = []
     counted: Counter[str] = Counter()
-    for root, catalog in catalogs(engine):
+    for root, catalog in inspection.catalogs:
         reach = _reach(catalog, str(root / catalog.ued[0]), graphs)
         for _, kernel in catalog.kernels():
             state = _state(reach, kernel.name)
@@ -107,3 +104,6 @@ def _why(reach: _Reach, name: str) -> str:
         )
     reasons = [f"{reason} ({amount(graphs, 'times')})" for reason, graphs in reach.refusals[name].most_common(_REASONS)]
     return f"no graph of the corpus can select it: {'; '.join(reasons)}"
+
+
+GATE = Gate("reachability", ("corpus",), check, order=110)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from winnow.archive.verify import shards_of
 from winnow.descriptors.documents import Kdp, Ukd
-from winnow.descriptors.tree import Catalog, read_catalog
-from winnow.engine_dir import EngineDir
-from winnow.gates.trees import catalogs
-from winnow.gates.verdict import Finding, Verdict, judged
+from winnow.descriptors.tree import Catalog
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.identity import canonical_json
 from winnow.targets.tiers import compete, covers
 from winnow.wording import amount
@@ -18,20 +17,26 @@ from winnow.wording import amount
 _Members = Mapping[str, list[tuple[Kdp, Ukd]]]
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Compare what kernels are compiled from, and of packed shards the objects themselves."""
-    (_, full), *reduced = catalogs(engine)
+    (_, full), *reduced = inspection.catalogs
     findings = [*_twins(full)]
     for root, catalog in reduced:
         findings += _missing(catalog, full, root)
-    small, big = engine.reduced / "archive", engine.archive
-    packed = [arch for arch in shards_of(small) if arch in shards_of(big)]
-    for arch in packed:
-        findings += _missing(read_catalog(small / arch), read_catalog(big / arch), small / arch)
+    big, small = inspection.archives
+    packed = [
+        (one, full_one)
+        for one in inspection.packed
+        if one.archive == small and (full_one := inspection.shard(big, one.arch))
+    ]
+    for one, full_one in packed:
+        findings += _missing(one.catalog, full_one.catalog, one.root)
     kernels = sum(1 for _ in full.kernels())
     summary = ", ".join(
         [amount(kernels, "kernels"), amount(len(reduced), "reduced catalogs"), amount(len(packed), "shards")]
     )
+    if not reduced and not packed and not findings:
+        return incomplete("nesting", f"{summary}: nothing to compare; run `winnow reduce` first")
     return judged("nesting", summary, findings)
 
 
@@ -67,3 +72,6 @@ def _twins(catalog: Catalog) -> Iterator[Finding]:
                 if compete(other_pack.arch_of(other), kdp.arch_of(kernel)):
                     yield Finding(kernel.name, f"is the same binary as {other.name} under other metadata")
                     break
+
+
+GATE = Gate("nesting", (), check, order=100)

@@ -4,64 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from winnow.archive.verify import shards_of
 from winnow.compilers.triton_types import NULL_POINTERS
 from winnow.descriptors.documents import Kdp, Ukd
-from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.descriptors.tree import Catalog
 from winnow.dtypes import OF_ARGUMENTS
-from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
-from winnow.families.adapter import Declined, Problem
+from winnow.families.adapter import Problem
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.packed import Packed
 from winnow.gates.samples import sampled_problems
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
-from winnow.graphs.reader import read_corpus
 from winnow.pack.hydrate import Authored, Hydrated, build_source, hydrate
 from winnow.runtime.behaviour import Behaviour, behaviour
-from winnow.selection.cells import load_registry
 
 _NUMBERS = {name: (int, bool) if row.integer else (float, int) for name, row in OF_ARGUMENTS.items()}
 _ASKED = ("grid", "block", "signature")
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Ask the candidate of every kernel, on sampled requests, and compare with what the descriptors compute."""
-    catalog = read_catalog(engine.catalog)
+    engine, catalog = inspection.engine, inspection.committed
     behaves = behaviour(catalog.ued[1].x_winnow, str(engine.catalog / catalog.ued[0]))
-    if not engine.corpus.is_dir():
-        return incomplete("launch-surface", f"no corpus at {engine.corpus}: there are no problems to sample")
-    problems = []
-    for graph in read_corpus(engine.corpus):
-        try:
-            problems.append(behaves.adapter.problem(graph))
-        except Declined:
-            continue
-    if not problems:
+    if not inspection.problems:
         return incomplete("launch-surface", f"no graph in {engine.corpus} is one of this family")
-    surface = _Surface(engine, catalog, behaves, problems)
+    surface = _Surface(inspection, catalog, behaves, inspection.problems)
     findings = list(surface.undeclared())
     kernels = list(catalog.kernels())
     for kdp, kernel in () if findings else kernels:
         findings += (Finding(kernel.name, problem) for problem in surface.kernel(kdp, kernel))
-    for arch in shards_of(engine.archive):
-        findings += surface.shipped(engine.archive / arch)
+    for packed in inspection.packed:
+        if packed.archive == engine.archive:
+            findings += surface.shipped(packed)
     return judged("launch-surface", f"{len(kernels)} kernels, {surface.compared} requests", findings)
 
 
 class _Surface:
     """What an engine's descriptors say of launches, and the registry that knows."""
 
-    def __init__(self, engine: EngineDir, catalog: Catalog, behaves: Behaviour, problems: Sequence[Problem]) -> None:
-        self.engine, self.catalog, self.behaves, self.problems = engine, catalog, behaves, problems
+    def __init__(
+        self, inspection: Inspection, catalog: Catalog, behaves: Behaviour, problems: Sequence[Problem]
+    ) -> None:
+        self.inspection, self.engine = inspection, inspection.engine
+        self.catalog, self.behaves, self.problems = catalog, behaves, problems
         self.compared = 0
 
     @cached_property
     def candidates(self) -> Mapping[tuple[str, str], Any]:
         """Candidates by (source, builder)."""
-        by_name = {candidate.name: candidate for candidate in load_registry(self.engine.manifest).candidates()}
-        builders = self.engine.manifest.manifest.enumerate.builders
+        by_name = {candidate.name: candidate for candidate in self.inspection.walk.registry.candidates()}
+        builders = self.inspection.manifest.enumerate.builders
         return {(ref.source, ref.builder): by_name[name] for name, ref in builders.items() if name in by_name}
 
     @cached_property
@@ -114,7 +108,7 @@ class _Surface:
         own = Authored(
             kernel.name, place, str(source.get("source")), str(source.get("builder")), source.get("spec", {})
         )
-        return hydrate(own, allowed=self.engine.manifest.manifest.allowed_modules)
+        return hydrate(own, allowed=self.inspection.manifest.allowed_modules)
 
     def arguments(
         self, candidate: Any, hydrated: Hydrated, arches: Sequence[str], metadata: Mapping[str, Any]
@@ -166,13 +160,13 @@ class _Surface:
         except (ArithmeticError, TypeError, ValueError) as error:
             return f"{type(error).__name__}: {error}"
 
-    def shipped(self, shard: Path) -> Iterator[Finding]:
+    def shipped(self, packed: Packed) -> Iterator[Finding]:
         """Packed objects take the arguments of the candidate that their authored kernel is of, in its order.
 
         Pointers that a compiler adds, and that a launcher passes as null, are no candidate's.
         """
         authored = {kernel.name: kernel for _, kernel in self.catalog.kernels()}
-        for _, kernel in read_catalog(shard).kernels():
+        for _, kernel in packed.catalog.kernels():
             own = authored.get(kernel.name)
             candidate = None if own is None else self.candidates.get(_builder(own))
             if own is None or candidate is None:
@@ -185,7 +179,7 @@ class _Surface:
             found = [name for name in names if name not in NULL_POINTERS]
             if found != expected:
                 message = f"its object takes {', '.join(found)}; its candidate's signature is {', '.join(expected)}"
-                yield Finding(kernel.name, message, Place(str(shard)))
+                yield Finding(kernel.name, message, Place(str(packed.root)))
 
 
 def _builder(kernel: Ukd) -> tuple[str, str]:
@@ -198,3 +192,6 @@ def _shown(arguments: Sequence[tuple[str, str]]) -> str:
 
 def _asked(problem: Problem) -> str:
     return ", ".join(f"{name}={value}" for name, value in problem.fields.items() if not name.startswith("stride_"))
+
+
+GATE = Gate("launch-surface", ("corpus",), check, order=120)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from winnow.archive.verify import open_shard, shards_of
 from winnow.descriptors.generate import generate
-from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
-from winnow.errors import Incomplete, Place
+from winnow.errors import Place
 from winnow.evidence.evidence import Evidence
-from winnow.gates.regeneration import differences
+from winnow.gates.checks.regeneration import differences
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged
 from winnow.graphs.model import graph_id
-from winnow.graphs.reader import read_corpus
 from winnow.reduce.matrix import matrix_of
 from winnow.reduce.noise import graph_noise
 from winnow.reduce.policy import must_keep
@@ -21,47 +20,41 @@ from winnow.selection.document import load_selection
 from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
 from winnow.strict.json_reader import load_json
-from winnow.sweep.evidence import load_evidence
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Judge the reduced selection by the measurements, not by what the reducer said of it."""
-    file = engine.reduced / "selection.yaml"
-    if not file.is_file():
-        return incomplete("reduction", f"no reduced selection at {file}: run `winnow reduce` first")
-    manifest = engine.manifest.manifest
-    try:
-        evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
-    except Incomplete as error:
-        return incomplete("reduction", str(error))
-    stale = _stale(engine, evidence)
+    engine, manifest = inspection.engine, inspection.manifest
+    evidence = inspection.evidence
+    stale = _stale(inspection, evidence)
     if stale is not None:
         return incomplete("reduction", f"{stale}: run `winnow pack` and `winnow sweep`, then `winnow reduce`")
-    reduced, selected = expand(load_selection(file)), expand(engine.selection)
+    reduced, selected = expand(load_selection(engine.reduced / "selection.yaml")), inspection.kernels
     measured = {kernel.name for kernel in evidence.kernels}
     findings = [
         *_strangers(reduced, selected),
         *_lost(reduced, selected, measured),
         *_undecided(engine, reduced),
         *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
-        *_outside(engine, evidence, {kernel.name for kernel in reduced}),
+        *_outside(inspection, evidence, {kernel.name for kernel in reduced}),
     ]
     summary = f"{amount(len(reduced), 'kernels')} keep {amount(len(evidence.graphs), 'graphs')} within their epsilon"
     return judged("reduction", summary if not findings else amount(len(reduced), "kernels"), findings)
 
 
-def _stale(engine: EngineDir, evidence: Evidence) -> str | None:
+def _stale(inspection: Inspection, evidence: Evidence) -> str | None:
     """How the measurements are about something else than what lies here now, or None where they are not."""
-    graphs = {graph_id(graph): graph.name for graph in read_corpus(engine.corpus)}
+    graphs = {graph_id(graph): graph.name for graph in inspection.graphs}
     swept = {graph.id: graph.name for graph in evidence.graphs}
     strange = sorted(name for i, name in {**graphs, **swept}.items() if (i in graphs) != (i in swept))
     if strange:
         others = f"{amount(len(strange), 'graphs')} in one of them only, the first {strange[0]}"
         return f"the sweep was of another corpus ({others})"
-    if evidence.arch not in shards_of(engine.archive):
+    there = inspection.shard(inspection.engine.archive, evidence.arch)
+    if there is None:
         return None
-    shard = open_shard(engine.archive, evidence.arch)
+    shard = there.shard
     packed = {kernel.name: shard.objects[kernel.id].sha256 for kernel in shard.kernels}
     other = [kernel.name for kernel in evidence.kernels if packed.get(kernel.name, kernel.sha256) != kernel.sha256]
     return f"the sweep was of other objects ({len(other)} differ, the first {other[0]})" if other else None
@@ -96,8 +89,8 @@ def _strangers(reduced: tuple[Kernel, ...], selected: tuple[Kernel, ...]) -> Ite
             yield Finding(kernel.name, "is another kernel in the reduced selection than in the selection", kernel.place)
 
 
-def _outside(engine: EngineDir, evidence: Evidence, names: set[str]) -> Iterator[Finding]:
-    manifest = engine.manifest.manifest
+def _outside(inspection: Inspection, evidence: Evidence, names: set[str]) -> Iterator[Finding]:
+    manifest = inspection.manifest
     noise = graph_noise(evidence, manifest.reduction.noise)
     keep = must_keep(evidence, manifest.match, manifest.reduction)
     matrix = matrix_of(evidence, noise, keep)
@@ -116,3 +109,6 @@ def _outside(engine: EngineDir, evidence: Evidence, names: set[str]) -> Iterator
             yield Finding(one, f"it or one that admits the same has to stay: nothing else serves {group.text}")
     for k in sorted(keep.forced - set(kept)):
         yield Finding(evidence.kernels[k].name, "must be kept (a cell's default, or not judged on this device)")
+
+
+GATE = Gate("reduction", ("reduced",), check, order=180)

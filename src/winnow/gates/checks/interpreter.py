@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from winnow.compilers.source import TritonSource
-from winnow.engine_dir import EngineDir
 from winnow.errors import Incomplete, InputError
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
 from winnow.interpreter.probe import Probe, Probed, run_probes
 from winnow.interpreter.sample import sample
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
 from winnow.runtime.behaviour import Behaviour, behaviour
-from winnow.selection.expand import expand
 from winnow.selection.kernel import Kernel
 from winnow.wording import amount
 
@@ -26,29 +26,33 @@ class _Numbers:
     source: TritonSource
 
 
-def check(engine: EngineDir, device: str | None, *, everything: bool, progress: Callable[[int, int], None]) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Run kernels on the family's probe graphs, in a process of their own, and compare with float64.
 
     A sample is run that holds every tile configuration with every value of each field of a cell, or `everything`.
     """
-    manifest = engine.manifest.manifest
+    manifest = inspection.manifest
     if manifest.kernel_source_kind != "triton":
         return passed("interpreter", f"kernels of kind {manifest.kernel_source_kind}: none in Triton")
-    behaves = _behaviour(engine)
+    behaves = _behaviour(inspection)
     if not isinstance(behaves.adapter, Probed):
         return incomplete("interpreter", f'the family "{behaves.adapter.name}" names no probe graphs')
-    kernels = expand(engine.selection)
-    distinct = _distinct(engine, kernels)
+    kernels = inspection.kernels
+    distinct = _distinct(inspection, kernels)
     metadata = [item.kernel.metadata for item in distinct]
-    chosen = range(len(distinct)) if everything else sample(metadata, manifest.reduction.cell)
+    chosen = range(len(distinct)) if inspection.everything else sample(metadata, manifest.reduction.cell)
     findings: list[Finding] = []
     probes: list[tuple[Kernel, Probe]] = []
     for item in (distinct[i] for i in chosen):
-        for probe in _probes(item, behaves, behaves.adapter, engine):
+        for probe in _probes(item, behaves, behaves.adapter, inspection):
             if isinstance(probe, Finding):
                 findings.append(probe)
             else:
                 probes.append((item.kernel, probe))
+
+    def progress(done: int, total: int) -> None:
+        inspection.progress(done, total, "interpreter")
+
     try:
         verdicts = run_probes(behaves.adapter, [probe for _, probe in probes], progress=progress)
     except (InputError, Incomplete) as error:
@@ -62,15 +66,16 @@ def check(engine: EngineDir, device: str | None, *, everything: bool, progress: 
     return judged("interpreter", summary, findings)
 
 
-def _behaviour(engine: EngineDir) -> Behaviour:
-    manifest = engine.manifest.manifest
-    dumped = manifest.model_dump(include={"family", "match", "launch_surface"}, exclude_none=True, mode="json")
-    return behaviour(dumped, str(engine.manifest_file))
+def _behaviour(inspection: Inspection) -> Behaviour:
+    dumped = inspection.manifest.model_dump(
+        include={"family", "match", "launch_surface"}, exclude_none=True, mode="json"
+    )
+    return behaviour(dumped, str(inspection.engine.manifest_file))
 
 
-def _distinct(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
+def _distinct(inspection: Inspection, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
     """One kernel for each source that computes differently, with what its builder makes of its spec."""
-    allowed = engine.manifest.manifest.allowed_modules
+    allowed = inspection.manifest.allowed_modules
     found: dict[object, _Numbers] = {}
     for kernel in kernels:
         source = kernel.source
@@ -86,8 +91,8 @@ def _distinct(engine: EngineDir, kernels: tuple[Kernel, ...]) -> list[_Numbers]:
     return list(found.values())
 
 
-def _probes(item: _Numbers, behaves: Behaviour, family: Probed, engine: EngineDir) -> Iterator[Probe | Finding]:
-    declared = {f.name: f.default_value for f in engine.manifest.manifest.kmd_fields if f.default_value is not None}
+def _probes(item: _Numbers, behaves: Behaviour, family: Probed, inspection: Inspection) -> Iterator[Probe | Finding]:
+    declared = {f.name: f.default_value for f in inspection.manifest.kmd_fields if f.default_value is not None}
     metadata = {**declared, **item.kernel.metadata}
     for graph in family.probes(metadata):
         problem = behaves.adapter.problem(graph)
@@ -97,3 +102,6 @@ def _probes(item: _Numbers, behaves: Behaviour, family: Probed, engine: EngineDi
             continue
         grid = behaves.launcher.grid(metadata, problem.fields)
         yield Probe(item.kernel.name, item.source, problem, grid, graph.name)
+
+
+GATE = Gate("interpreter", (), check, order=130)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from winnow.descriptors.duplicates import competitors
-from winnow.engine_dir import EngineDir
-from winnow.gates.trees import catalogs
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
 from winnow.gates.verdict import Finding, Verdict, judged
 from winnow.wording import amount
 
 
-def check(engine: EngineDir, device: str | None) -> Verdict:
+def check(inspection: Inspection) -> Verdict:
     """Compare the completed metadata of all kernels of each catalog, whatever pack they are in."""
     findings: list[Finding] = []
     compared = 0
-    for _, catalog in catalogs(engine):
+    for _, catalog in inspection.catalogs:
         kernels = [
             (kernel.name, catalog.completed_metadata(kernel), kdp.arch_of(kernel)) for kdp, kernel in catalog.kernels()
         ]
@@ -23,3 +23,6 @@ def check(engine: EngineDir, device: str | None) -> Verdict:
             for first, again in competitors(kernels)
         )
     return judged("tuples", amount(compared, "kernels"), findings)
+
+
+GATE = Gate("tuples", (), check, order=80)

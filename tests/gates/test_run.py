@@ -1,0 +1,198 @@
+"""Running gates: every artefact is read once, and what stops one gate stops no other."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from winnow.engine_dir import EngineDir
+from winnow.errors import InputError
+from winnow.gates import find
+from winnow.gates.builtin import GATES
+from winnow.gates.gate import Gate
+from winnow.gates.inspection import Inspection
+from winnow.gates.once import once
+from winnow.gates.run import run_gates
+from winnow.gates.verdict import Verdict, exit_code, incomplete, judged, passed, unusable
+
+FLOW = (
+    *("header", "registry", "budget", "vocabulary", "coverage", "regeneration", "structure", "tuples", "contract"),
+    *("nesting", "reachability", "launch-surface", "interpreter", "archive", "resources", "agreement", "serves"),
+    "reduction",
+)
+
+
+@pytest.fixture
+def inspection(small_engine: Path) -> Inspection:
+    return Inspection(EngineDir(small_engine / "engine.yaml"))
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, *gates: object) -> None:
+    """Pretend that one package offers these gates, and no other does."""
+
+    class Entry:
+        name = "test"
+
+        @staticmethod
+        def load() -> object:
+            return gates
+
+    find.all_gates.cache_clear()
+    monkeypatch.setattr(find, "entry_points", lambda group: [Entry()])
+
+
+@pytest.fixture(autouse=True)
+def _forget_gates():
+    yield
+    find.all_gates.cache_clear()
+
+
+def test_the_built_in_gates_come_in_by_the_door_in_the_order_of_the_flow():
+    assert tuple(find.all_gates()) == FLOW
+    assert tuple(gate.name for gate in GATES) == FLOW
+
+
+def test_every_artefact_is_read_once(small_engine: Path, monkeypatch: pytest.MonkeyPatch):
+    reads: Counter[str] = Counter()
+    original = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        reads[path.name if path.suffix in (".yaml", ".kpack") else str(path)] += 1
+        return original(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    verdicts = run_gates(Inspection(EngineDir(small_engine / "engine.yaml")))
+    assert {verdict.state for verdict in verdicts} == {"passed", "incomplete"}
+    kept = {"engine.yaml", "selection.yaml", *(str(path) for path in (small_engine / "corpus").iterdir())}
+    archives = [name for name in reads if name.endswith(".kpack")]
+    assert archives
+    assert {name: reads[name] for name in (*kept, *archives)} == dict.fromkeys((*kept, *archives), 1)
+    catalog = {str(path): 2 for path in (small_engine / "catalog").glob("*.json")}
+    # Gate `regeneration` compares the bytes that lie there, whatever they are; all others share one reading.
+    assert {name: reads[name] for name in catalog} == catalog
+
+
+def test_a_gate_that_fails_costs_itself_alone(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    def leaves(_: Inspection) -> Verdict:
+        raise SystemExit(0)
+
+    def breaks(_: Inspection) -> Verdict:
+        raise ZeroDivisionError("division by zero")
+
+    def forgets(_: Inspection) -> Verdict:
+        return None  # type: ignore[return-value]
+
+    installed(
+        monkeypatch,
+        Gate("a", (), leaves),
+        Gate("b", (), breaks),
+        Gate("c", (), forgets),
+        Gate("d", (), lambda _: passed("d", "looked at everything")),
+    )
+    a, b, c, d = run_gates(inspection)
+    here = Path(__file__).name
+    assert (a.state, b.state, c.state, d.state) == ("unusable", "unusable", "unusable", "passed")
+    assert a.summary.startswith("the gate failed: SystemExit: 0 (")
+    assert b.summary.startswith("the gate failed: ZeroDivisionError: division by zero (")
+    assert f"{here}:" in b.summary
+    assert c.summary == "the gate gave a NoneType, not a verdict"
+
+
+def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    late, early = Gate("late", (), lambda _: passed("late", "")), Gate("early", (), lambda _: passed("early", ""), 5)
+    installed(monkeypatch, late, early)
+    assert [verdict.gate for verdict in run_gates(inspection)] == ["early", "late"]
+
+
+@pytest.mark.parametrize(
+    ("gates", "message"),
+    [
+        (("no gate",), 'the entry point "test" of winnow.gates offers a str, not a Gate'),
+        ((Gate("a", ("catalogue",), passed),), 'gate "a" needs "catalogue"\n  cure: known: archive, corpus, reduced'),
+        (
+            (Gate("a", (), passed), Gate("a", (), passed)),
+            'two installed gates are called "a"\n  cure: uninstall one of their packages',
+        ),
+    ],
+)
+def test_what_is_offered_as_a_gate_is_one(monkeypatch: pytest.MonkeyPatch, gates: tuple[object, ...], message: str):
+    installed(monkeypatch, *gates)
+    with pytest.raises(InputError) as error:
+        find.all_gates()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("gone", "gates", "reason"),
+    [
+        ("corpus", ["coverage", "reachability", "launch-surface", "serves"], "no graph at "),
+        ("build", ["archive", "resources", "agreement", "serves"], "no archive at "),
+        ("build", ["reduction"], "no reduced selection at "),
+        ("build", ["nesting"], "10 kernels, 0 reduced catalogs, 0 shards: nothing to compare"),
+    ],
+)
+def test_looking_at_nothing_is_incomplete(
+    small_engine: Path, inspection: Inspection, gone: str, gates: list[str], reason: str
+):
+    shutil.rmtree(small_engine / gone)
+    if gone == "corpus":
+        (small_engine / gone).mkdir()
+    for verdict in run_gates(inspection, gates):
+        assert (verdict.gate, verdict.state) == (verdict.gate, "incomplete")
+        assert verdict.summary.startswith(reason)
+
+
+def test_one_graph_that_cannot_be_read_costs_the_gates_that_need_graphs(small_engine: Path, inspection: Inspection):
+    (small_engine / "corpus" / "broken.json").write_text("{")
+    states = {verdict.gate: verdict.state for verdict in run_gates(inspection)}
+    assert states["header"] == states["structure"] == states["contract"] == states["archive"] == "passed"
+    assert states["coverage"] == states["reachability"] == states["serves"] == "unusable"
+
+
+def test_a_registry_that_leaves_the_program_is_not_a_verdict(small_engine: Path, winnow, monkeypatch):
+    (small_engine / "leaves.py").write_text("import sys\nsys.exit('no GPU here')\n")
+    monkeypatch.syspath_prepend(small_engine)
+    manifest = small_engine / "engine.yaml"
+    manifest.write_text(manifest.read_text().replace("registry: winnow.families.gemm:", "registry: leaves:"))
+    code, out, _ = winnow("check", "-m", manifest, "registry", "header")
+    assert code == 2
+    assert "registry  unusable    " in out
+    assert "no GPU here" in out
+    assert "header    passed" in out
+
+
+def test_a_manifest_that_cannot_be_read_is_said_once(small_engine: Path, winnow):
+    (small_engine / "engine.yaml").write_text("engine: [\n")
+    code, out, err = winnow("check", "-m", small_engine / "engine.yaml")
+    assert (code, out) == (2, "")
+    assert "malformed YAML" in err
+
+
+def test_the_worst_state_decides_the_exit_code():
+    verdicts = [passed("a", ""), incomplete("b", ""), unusable("c", ""), judged("d", "", [])]
+    assert exit_code(verdicts[:1]) == 0
+    assert exit_code(verdicts[:2]) == 3
+    assert exit_code(verdicts[:3]) == 2
+    assert exit_code([*verdicts, Verdict("e", "refused", "")]) == 1
+
+
+def test_a_failure_is_remembered_and_not_tried_again():
+    tries = 0
+
+    class Look:
+        @once
+        def artefact(self) -> int:
+            """What it is."""
+            nonlocal tries
+            tries += 1
+            raise InputError("gone")
+
+    look = Look()
+    for _ in range(2):
+        with pytest.raises(InputError, match="gone"):
+            _ = look.artefact
+    assert tries == 1
+    assert Look.artefact.__doc__ == "What it is."
