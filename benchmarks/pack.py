@@ -44,7 +44,7 @@ from winnow.pack.cache import ObjectCache
 from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arch
 from winnow.selection.expand import expand
-from winnow.tuning import Rule
+from winnow.spaces import Rule
 
 ARCH = "gfx950"
 SECONDS = 60.0

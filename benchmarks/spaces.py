@@ -96,7 +96,7 @@ class Tool:
 
 
 def build_winnow(space: Definition) -> Any:
-    from winnow.tuning import Rule, TuningSpace, choices
+    from winnow.spaces import Rule, TuningSpace, choices
 
     axes = tuple(choices(name, values) for name, values in space["params"].items())
     rules = [

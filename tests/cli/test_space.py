@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from winnow.cli.app import run
-from winnow.tuning.definition import read_space
+from winnow.importers.space_json import read_space
 
 TILES = {
     "name": "tiles",

@@ -16,11 +16,11 @@ from winnow.families.attention_dense.forward import build_attention_dense, suppo
 from winnow.families.attention_dense.space import ALGORITHM, ARCHES
 from winnow.families.attention_dense.spec import AttentionDenseSpec
 from winnow.pack.resources import resource_problem
+from winnow.registry.testing import assert_tuning_contract
 from winnow.selection.document import load_selection
 from winnow.selection.enumerate import enumerate_variants
 from winnow.selection.expand import expand
 from winnow.settings.manifest import load_manifest
-from winnow.tuning.testing import assert_tuning_contract
 
 ENGINE = Path(str(resources.files("winnow"))) / "engines" / "attention_gfx950"
 REFERENCE = Path(__file__).parent.parent / "data" / "hipdnn" / "gfx950_attention_dense.yaml"

@@ -13,7 +13,7 @@ from winnow.families.attention import ADAPTER, REGISTRY, AttentionRequest
 from winnow.families.attention.decode import build_attention_decode, supports_attention_decode
 from winnow.families.attention.prefill import build_attention_prefill, supports_attention_prefill
 from winnow.families.attention.spec import DecodeSpec, PrefillSpec
-from winnow.tuning.testing import assert_tuning_contract
+from winnow.registry.testing import assert_tuning_contract
 
 PREFILL = REGISTRY.get("attention_cpu_prefill")
 DECODE = REGISTRY.get("attention_cpu_decode")

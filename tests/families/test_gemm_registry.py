@@ -13,7 +13,7 @@ from winnow.families.gemm import ADAPTER, REGISTRY, GemmRequest
 from winnow.families.gemm.blocked import build_gemm_blocked, supports_gemm_blocked
 from winnow.families.gemm.skinny import build_gemm_skinny, supports_gemm_skinny
 from winnow.families.gemm.spec import BlockedSpec, SkinnySpec
-from winnow.tuning.testing import assert_tuning_contract
+from winnow.registry.testing import assert_tuning_contract
 
 BLOCKED = REGISTRY.get("gemm_cpu_blocked")
 SKINNY = REGISTRY.get("gemm_cpu_skinny")

@@ -16,9 +16,9 @@ from winnow.families.attention_rdna.cells import CELLS, Cell
 from winnow.families.attention_rdna.forward import CANDIDATE, build_attention_rdna, supports_attention_rdna
 from winnow.families.attention_rdna.space import ARCHES
 from winnow.registry import PinRefused
+from winnow.registry.testing import assert_tuning_contract
 from winnow.selection.enumerate import enumerate_variants
 from winnow.steps.enumerate import selection_of
-from winnow.tuning.testing import assert_tuning_contract
 
 ENGINES = Path(str(files("winnow.engines")))
 

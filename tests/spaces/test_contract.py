@@ -10,8 +10,9 @@ import pytest
 
 from winnow.errors import Refused
 from winnow.registry.request import OperatorRequest
-from winnow.tuning import TuningSpace, choices, config_key, key_of, tuning_id
-from winnow.tuning.testing import assert_tuning_contract
+from winnow.registry.testing import assert_tuning_contract
+from winnow.registry.tuning_id import config_key, key_of, tuning_id
+from winnow.spaces import TuningSpace, choices
 
 
 @dataclass(frozen=True)

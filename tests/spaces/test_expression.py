@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from winnow.errors import InputError, Place
-from winnow.tuning import Rule, TuningSpace, choices
-from winnow.tuning.expression import parse
+from winnow.spaces import Rule, TuningSpace, choices
+from winnow.spaces.rules.expression import parse
 
 POINTS = [dict(zip("abcm", values, strict=True)) for values in product((0, 1, 2, 3, 5), (-2, 1, 4), (0.5, 2), (7, 16))]
 PYTHON = {"min": min, "max": max, "abs": abs, "ceil": math.ceil, "floor": math.floor, "log2": math.log2}

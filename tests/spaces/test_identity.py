@@ -9,22 +9,17 @@ from typing import Any
 import pytest
 
 from winnow.errors import InputError, Refused
-from winnow.tuning import (
-    Rule,
-    TuningSpace,
+from winnow.registry.tuning_id import (
     canonicalise,
-    choices,
     config_key,
     defaults_fingerprint,
     drop_base_equal,
-    flag,
-    gated,
     key_of,
     names_variant,
     sorted_knobs,
     tuning_id,
-    values,
 )
+from winnow.spaces import Rule, TuningSpace, choices, flag, gated, values
 
 
 def digest(payload: Any) -> str:

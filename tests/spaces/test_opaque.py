@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from winnow.errors import InputError
-from winnow.tuning import Rule, TuningSpace, choices, flag, learning, opaque
+from winnow.spaces import Rule, TuningSpace, choices, flag, opaque
+from winnow.spaces.diagram import automata
 
 DOMAINS: dict[str, list[Any]] = {"tile": [1, 2, 4, 8], "waves": [1, 2, 4], "pad": [0, 8], "mode": ["row", "col"]}
 AXES = tuple(choices(name, values) for name, values in DOMAINS.items())
@@ -115,7 +116,7 @@ def valid(predicate: Callable[[Any], object]) -> set[tuple[Any, ...]]:
 def test_however_a_predicate_reads_the_points_are_those_of_the_plain_filter(
     predicate: Callable[[Any], object], worth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "_WORTH_DECIDING", worth)
+    monkeypatch.setattr(automata, "_WORTH_DECIDING", worth)
     space = TuningSpace(AXES, (opaque(predicate, base=Spec(), axes=AXES),))
     assert set(space.tuples()) == valid(predicate)
     assert space.count() == len(valid(predicate))

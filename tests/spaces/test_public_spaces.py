@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from winnow.importers.space_json import read_space
 from winnow.strict.json_reader import load_json
-from winnow.tuning.definition import read_space
 
 FILES = sorted((Path(__file__).parents[2] / "benchmarks" / "spaces").glob("*.json"))
 

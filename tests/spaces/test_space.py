@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.errors import InputError
-from winnow.tuning import POLICY, KnobAxis, Rule, TuningSpace, choices, flag, gated, rule, values
+from winnow.spaces import POLICY, KnobAxis, Rule, TuningSpace, choices, flag, gated, rule, values
 
 NAMES = ("a", "b", "c", "d", "e")
 

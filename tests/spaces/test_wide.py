@@ -17,14 +17,16 @@ from hypothesis import strategies as st
 from random_rules import NAMES, RandomRules
 
 from winnow.errors import Incomplete, InputError
-from winnow.tuning import Rule, TuningSpace, blocks, choices, learning, rule, solving, wide
-from winnow.tuning.algebra import names_of
-from winnow.tuning.batch import Unsuitable
-from winnow.tuning.bounds import may_raise, truth_range, value_range
-from winnow.tuning.expression import parse
-from winnow.tuning.machines import explored
-from winnow.tuning.partial import partial
-from winnow.tuning.relation import Relation, fold, tabulate
+from winnow.spaces import Rule, TuningSpace, choices, rule
+from winnow.spaces.diagram import automata, compilation, wide_automata
+from winnow.spaces.diagram.array_automaton import explored
+from winnow.spaces.diagram.automaton import Automaton, fold, tabulate
+from winnow.spaces.rules import blocks
+from winnow.spaces.rules.algebra import names_of
+from winnow.spaces.rules.batch import Unsuitable
+from winnow.spaces.rules.bounds import may_raise, truth_range, value_range
+from winnow.spaces.rules.expression import parse
+from winnow.spaces.rules.partial import partial
 
 PYTHON = {"min": min, "max": max, "abs": abs, "ceil": math.ceil, "floor": math.floor, "log2": math.log2}
 
@@ -70,12 +72,12 @@ def test_arrays_give_what_python_gives_or_decline(seed: int) -> None:
     assert found == truth
 
 
-def outcomes_of(relation: Relation, sizes: list[int]) -> bytes:
+def outcomes_of(automaton: Automaton, sizes: list[int]) -> bytes:
     """Follow the automaton for every setting of the scope."""
     found = []
     for taken in itertools.product(*map(range, sizes)):
-        state = relation.root
-        for layer, choice in zip(relation.layers, taken, strict=True):
+        state = automaton.root
+        for layer, choice in zip(automaton.layers, taken, strict=True):
             state = layer[state][choice]
         found.append(state)
     return bytes(found)
@@ -162,15 +164,15 @@ def test_python_integers_have_a_budget() -> None:
 
 def lane(patch: pytest.MonkeyPatch, name: str) -> None:
     """Send spaces of any size through one of the ways that only large ones would take."""
-    patch.setattr(solving, "_SMALL_DIAGRAM", 0)
+    patch.setattr(compilation, "_SMALL_DIAGRAM", 0)
     patch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
-    patch.setattr(learning, "_WORTH_ARRAYS", 2)
-    patch.setattr(learning, "_WORTH_SHRINKING", 1)
-    patch.setattr(wide, "_WORTH_PARTIAL", 2 if name == "partial" else 1 << 60)
+    patch.setattr(automata, "_WORTH_ARRAYS", 2)
+    patch.setattr(automata, "_WORTH_SHRINKING", 1)
+    patch.setattr(wide_automata, "_WORTH_PARTIAL", 2 if name == "partial" else 1 << 60)
     if name == "machines":
-        tabulated = learning._tabulated
+        tabulated = automata._tabulated
         patch.setattr(
-            learning, "_related", lambda bound, scope, kept, _: None if scope else tabulated(bound, scope, kept)
+            automata, "_related", lambda bound, scope, kept, _: None if scope else tabulated(bound, scope, kept)
         )
 
 

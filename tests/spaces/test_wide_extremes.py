@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from winnow.tuning import Rule, TuningSpace, choices
+from winnow.spaces import Rule, TuningSpace, choices
 
 
 def space(axes: int, values: tuple[int, ...], *rules: str) -> TuningSpace:

@@ -21,8 +21,8 @@ from winnow.runtime.launcher import Launcher
 from winnow.runtime.load import Engine, PackedKernel
 from winnow.runtime.matching import Matcher
 from winnow.settings.sweep import Sweep
+from winnow.spaces.rules.expression import parse
 from winnow.targets.tiers import Tier
-from winnow.tuning.expression import parse
 
 GUARD = 16
 SIGNATURE = (Argument("global_buffer", 8, 0, "x"), Argument("global_buffer", 8, 8, "y"))

@@ -13,8 +13,8 @@ import typer
 from winnow.cli.console import print_json
 from winnow.cli.options import JsonOption
 from winnow.errors import InputError
+from winnow.importers.space_json import read_space
 from winnow.steps.space import Answer, instances, overview, size
-from winnow.tuning.definition import read_space
 from winnow.wording import amount
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from winnow.errors import InputError, nearest
 from winnow.families.cpu import CPU_ARCHES, target_facts
-from winnow.tuning import KnobAxis, Rule, TuningSpace, config_key, defaults_fingerprint, key_of, tuning_id
+from winnow.registry.tuning_id import config_key, defaults_fingerprint, key_of, tuning_id
+from winnow.spaces import KnobAxis, Rule, TuningSpace
 
 _NO_DEFAULTS = defaults_fingerprint({})  # every knob is in the key, so that no default shapes it
 

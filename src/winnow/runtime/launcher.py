@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from winnow.errors import Place
 from winnow.families.adapter import Field
-from winnow.tuning.expression import Expression, parse
+from winnow.spaces.rules.expression import Expression, parse
 
 Grid = tuple[int, int, int]
 Extents = tuple[str | int, str | int, str | int]

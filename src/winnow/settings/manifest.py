@@ -16,10 +16,10 @@ from winnow.settings.matching import Comparison
 from winnow.settings.packing import PackLimits
 from winnow.settings.reduction import Reduction
 from winnow.settings.sweep import Sweep
+from winnow.spaces.rules.expression import parse
 from winnow.strict.document import Document, Key
 from winnow.strict.schema import validate
 from winnow.strict.yaml_reader import load_yaml
-from winnow.tuning.expression import parse
 
 MANIFEST_FILE = "engine.yaml"
 """The name of a manifest in its engine's directory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from winnow.tuning import TuningSpace
+from winnow.spaces import TuningSpace
 
 Answer = dict[str, Any]
 

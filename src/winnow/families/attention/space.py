@@ -9,7 +9,7 @@ from typing import Any
 from winnow.families.algorithm import Algorithm, Knobs
 from winnow.families.attention.spec import DecodeSpec, PrefillSpec
 from winnow.families.cpu import VECTOR_WIDTHS, target_facts
-from winnow.tuning import choices, rule
+from winnow.spaces import choices, rule
 
 EXP = ("poly", "libm")
 MAX_Q = (1, 4)

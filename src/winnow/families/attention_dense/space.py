@@ -18,7 +18,7 @@ from winnow.families.attention_dense.estimates import (
     waves_of,
 )
 from winnow.families.attention_dense.spec import AttentionDenseSpec
-from winnow.tuning import choices, rule
+from winnow.spaces import choices, rule
 
 DTYPES = ("fp16", "bf16")
 HEAD_SIZES = (64, 128)

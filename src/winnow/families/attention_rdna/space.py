@@ -10,8 +10,8 @@ from typing import Any
 from winnow.families.algorithm import Algorithm, Knobs
 from winnow.families.attention_rdna.estimates import registers_needed, registers_to_spill
 from winnow.families.attention_rdna.spec import RdnaAttentionSpec
+from winnow.spaces import choices, rule
 from winnow.targets.arches import arch_facts
-from winnow.tuning import choices, rule
 
 ARCHES = ("gfx11-generic", "gfx12-generic", "gfx1151", "gfx1201")
 

@@ -9,7 +9,7 @@ from typing import Any
 from winnow.families.algorithm import Algorithm, Knobs
 from winnow.families.cpu import VECTOR_WIDTHS, target_facts
 from winnow.families.gemm.spec import BlockedSpec, SkinnySpec
-from winnow.tuning import choices, rule
+from winnow.spaces import choices, rule
 
 BLOCKED_AXES = (
     choices("edge", (0, 1)),

@@ -1,0 +1,11 @@
+"""What answering may cost, and the word for more than that."""
+
+from __future__ import annotations
+
+
+class OverBudget(Exception):
+    """More edges or calls than the caller allows."""
+
+
+STEPS_PER_CALL = 8
+"""Calling a rule costs about as much as so many table cells or edges."""
