@@ -105,6 +105,7 @@ class Project:
         catalog: AnyPath | None = None,
         output: AnyPath | None = None,
         jobs: int | None = None,
+        executor: str = "local",
         progress: Progress = silent,
     ) -> tuple[ShardReport, ...]:
         """Descriptors → one shard an architecture (`winnow pack`), by default for every arch that the catalog names."""
@@ -116,6 +117,7 @@ class Project:
             catalog=_path(catalog),
             output=_path(output),
             jobs=jobs,
+            executor=executor,
             progress=progress,
         )
 

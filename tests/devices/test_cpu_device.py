@@ -15,10 +15,10 @@ from winnow.devices import cpu_worker
 from winnow.devices.cpu import CpuDevice
 from winnow.devices.device import DeviceFault
 from winnow.errors import InputError
-from winnow.targets.cpu import CPU_TARGETS, host_level
+from winnow.targets.cpu import cpu_targets, host_level
 
 _LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
-_RUNNABLE = [t for t in CPU_TARGETS if t == "x86-64-generic" or _LEVELS.index(t) <= _LEVELS.index(host_level())]
+_RUNNABLE = [t for t in cpu_targets() if t == "x86-64-generic" or _LEVELS.index(t) <= _LEVELS.index(host_level())]
 
 
 def run(device, compiled, grid=(1, 1, 1), nbytes=64, **numbers):

@@ -14,7 +14,8 @@ JobsOption = Annotated[
     typer.Option("-j", "--jobs", min=1, help="Parallel compile jobs [default: what processors and memory allow]."),
 ]
 DeviceOption = Annotated[
-    str | None, typer.Option("--device", help="Device runtime: cpu, cuda or hip [default: what the archive is for].")
+    str | None,
+    typer.Option("--device", help="Device runtime [default: what the archive is for]."),
 ]
 ArchiveOption = Annotated[
     Path | None, typer.Option("--archive", help="Packed tree [default: build/archive beside the manifest].")

@@ -26,6 +26,7 @@ def command(
         Path | None, typer.Option("-o", help="Packed tree [default: build/archive beside the manifest].")
     ] = None,
     jobs: JobsOption = None,
+    executor: Annotated[str, typer.Option(help="Where kernels are compiled.")] = "local",
     as_json: JsonOption = False,
 ) -> int:
     with Progress("pack") as progress:
@@ -35,6 +36,7 @@ def command(
             catalog=catalog,
             output=output,
             jobs=jobs,
+            executor=executor,
             progress=progress,
         )
     if as_json:

@@ -13,7 +13,7 @@ import typer
 from winnow.cli.console import print_json
 from winnow.cli.options import JsonOption
 from winnow.errors import InputError
-from winnow.importers.space_json import read_space
+from winnow.importers.importer import find_importer
 from winnow.steps.space import Answer, instances, overview, size
 from winnow.wording import amount
 
@@ -32,6 +32,7 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=0, help="At most N points of --list.")
     ] = None,
+    form: Annotated[str | None, typer.Option("--format", help="Form of the file [default: by its name].")] = None,
     as_json: JsonOption = False,
 ) -> int:
     asked = [name for name, wanted in _asked(count, marginals, sample, points) if wanted]
@@ -39,7 +40,7 @@ def command(
         raise InputError(f"{' and '.join(asked)} are two questions", cure="ask one of them at a time")
     if limit is not None and not points:
         raise InputError("--limit goes with --list only")
-    definition = read_space(file)
+    definition = find_importer("space", file, form).read(file)
     space = definition.space
     with definition.located():
         if points:

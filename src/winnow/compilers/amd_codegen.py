@@ -15,9 +15,7 @@ from winnow.compilers.amd_object import MATRIX_KEY
 from winnow.compilers.compiler import CompileFailed
 from winnow.compilers.source import TritonSource
 from winnow.compilers.triton_types import ARGUMENT_TYPES, NULL_POINTERS
-
-_BASES: Mapping[str, str] = {"gfx11-generic": "gfx1100", "gfx12-generic": "gfx1201"}
-"""The member whose instructions a generic target is given: only pairs known to give the same matrix instructions."""
+from winnow.targets.arches import arch_facts
 
 _OBJECT_VERSION = re.compile(r'(!"amdhsa_code_object_version", i32) \d+')
 _TRIPLE = re.compile(r'target triple = "[^"]*"')
@@ -26,7 +24,7 @@ _MATRIX_INSTRUCTION = re.compile(r"^\s+v_s?(?:mfma|mfmac|wmma|wmmac)_", re.MULTI
 
 def base_of(target: str) -> str:
     """The processor that Triton's own stages compile for."""
-    return _BASES.get(target, target)
+    return arch_facts(target).base or target
 
 
 def finish(

@@ -12,6 +12,7 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 from winnow.compilers.code_object import Argument, ArgumentKind, CodeObject
 from winnow.compilers.elf_file import PACK_AGAIN, is_elf, open_elf, reading
 from winnow.errors import InputError
+from winnow.targets.arches import ARCHES
 
 MATRIX_KEY = "winnow.matrix_instructions"
 """Key of the note, beside the standard ones, with the number of matrix instructions in the kernel's code."""
@@ -20,26 +21,6 @@ _OBJECT = "AMD code object"
 _NOTE_TYPE, _OWNER = 32, "AMDGPU"
 _MACHINE = 224
 _MACH_MASK, _GENERIC_SHIFT = 0xFF, 24
-
-# EF_AMDGPU_MACH of each target (LLVM AMDGPUUsage, "ELF header flags").
-_MACHS: Mapping[int, str] = {
-    0x3F: "gfx90a",
-    0x4C: "gfx942",
-    0x4F: "gfx950",
-    0x41: "gfx1100",
-    0x46: "gfx1101",
-    0x47: "gfx1102",
-    0x44: "gfx1103",
-    0x43: "gfx1150",
-    0x4A: "gfx1151",
-    0x55: "gfx1152",
-    0x58: "gfx1153",
-    0x48: "gfx1200",
-    0x4E: "gfx1201",
-    0x49: "gfx1250",
-    0x54: "gfx11-generic",
-    0x59: "gfx12-generic",
-}
 
 _RESOURCES: Mapping[str, str] = {
     "lds_bytes": ".group_segment_fixed_size",
@@ -95,7 +76,7 @@ def _elf(payload: bytes) -> ELFFile:
 def _read(payload: bytes, symbol: str) -> CodeObject:
     elf = _elf(payload)
     flags = elf.header["e_flags"]
-    target = _MACHS.get(flags & _MACH_MASK)
+    target = _target_of(flags & _MACH_MASK)
     if target is None:
         raise ValueError(f"its ELF flags {flags:#x} name no target that Winnow knows")
     metadata = _metadata(elf)
@@ -109,6 +90,11 @@ def _read(payload: bytes, symbol: str) -> CodeObject:
     if MATRIX_KEY in metadata:
         resources["matrix_instructions"] = int(metadata[MATRIX_KEY])
     return CodeObject(target, symbol, payload, _signature(kernel), resources)
+
+
+def _target_of(machine: int) -> str | None:
+    """The target whose EF_AMDGPU_MACH this is (LLVM AMDGPUUsage, "ELF header flags")."""
+    return next((name for name, facts in ARCHES.items() if facts.elf_machine == machine), None)
 
 
 def _metadata(elf: ELFFile) -> Mapping[str, Any]:

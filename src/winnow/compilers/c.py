@@ -18,7 +18,7 @@ from winnow.compilers.toolchain import (
 )
 from winnow.errors import InputError
 from winnow.identity import canonical_json, sha256_hex
-from winnow.targets.cpu import CPU_TARGETS, march, vector_bytes
+from winnow.targets.cpu import cpu_targets, march, vector_bytes
 
 __all__ = ["COMPILER", "CompileFailed", "Toolchain", "compile_c", "find_toolchain", "read_back"]
 
@@ -62,7 +62,7 @@ def _target_flags(target: str, kind: ToolchainKind) -> tuple[str, ...]:
 COMPILER = Compiler(
     language="c",
     source_type=CSource,
-    targets=tuple(CPU_TARGETS),
+    targets=cpu_targets(),
     find_toolchain=find_toolchain,
     compile=compile_c,
     read_back=read_back,

@@ -6,14 +6,15 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
+from winnow import plugins
 from winnow.compilers.compiler import Compiler
 from winnow.errors import InputError, Place, nearest
 from winnow.identity import sha256_hex
 
+GROUP = "winnow.compilers"
 Compilers = Mapping[str, Compiler]
 
 
@@ -59,19 +60,12 @@ def find_compiler(kind: str, compilers: Compilers | None = None, place: Place | 
     """
     if compilers is not None and kind in compilers:
         return compilers[kind]
-    installed = {entry.name: entry for entry in entry_points(group="winnow.compilers")} if compilers is None else {}
-    if kind not in installed:
+    known = plugins.installed(GROUP) if compilers is None else tuple(compilers)
+    if kind not in known:
         raise InputError(
             f'no compiler for kernel sources of kind "{kind}" is installed',
             place=place,
-            cure=nearest(kind, compilers or installed) + "; compilers are entry points of the group winnow.compilers",
+            cure=f"{nearest(kind, known)}; compilers are entry points of the group {GROUP}",
         )
-    try:
-        compiler: Compiler = installed[kind].load()
-    except ImportError as error:
-        raise InputError(
-            f'the compiler for kernel sources of kind "{kind}" cannot be imported: {error}',
-            place=place,
-            cure=f"install what it needs: pip install 'winnow-kernels[{kind}]'",
-        ) from error
+    compiler: Compiler = plugins.load(GROUP, kind, Compiler, place)
     return compiler

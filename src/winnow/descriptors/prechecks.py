@@ -15,11 +15,10 @@ from winnow.errors import InputError, Place
 from winnow.metadata import metadata_problems
 from winnow.selection.kernel import Kernel
 from winnow.settings.header import Header, header_problem
-from winnow.settings.sources import SOURCE_FORMS, source_problem
+from winnow.settings.sources import matched_natively, source_forms, source_problem
 from winnow.targets.names import arch_problem
 
 _STEM = re.compile(r"[A-Za-z0-9_.-]+")
-_MATCHED_BY_WINNOW = ("c", "triton")
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,11 @@ def _arches(draft: Draft) -> Iterator[_Problem]:
 def _kinds(draft: Draft) -> Iterator[_Problem]:
     for kernel in draft.kernels:
         kind = str(kernel.source.get("kind", draft.header.kernel_source_kind))
-        form = SOURCE_FORMS.get(kind)
+        form = source_forms().get(kind)
         if form is not None and draft.header.dialect not in form.dialects:
-            allowed = ", ".join(name for name, other in SOURCE_FORMS.items() if draft.header.dialect in other.dialects)
+            allowed = ", ".join(
+                name for name, other in source_forms().items() if draft.header.dialect in other.dialects
+            )
             message = f"{kernel.name}: the dialect {draft.header.dialect} has no kernel source of kind {kind}"
             yield message, kernel.place, f"it has {allowed}"
 
@@ -98,7 +99,7 @@ def _sources(draft: Draft) -> Iterator[_Problem]:
 def _claims(draft: Draft) -> Iterator[_Problem]:
     part = draft.header.specialization
     for kernel in draft.kernels:
-        if not SOURCE_FORMS[kernel.source["kind"]].from_spec and part.metadata_fields:
+        if not source_forms()[kernel.source["kind"]].from_spec and part.metadata_fields:
             message = f"{kernel.name}: nothing is compiled from a spec, so metadata_fields must be empty"
             yield message, kernel.place, "list the fields under matcher_only_fields"
         for name in part.matcher_only_fields:
@@ -109,9 +110,7 @@ def _claims(draft: Draft) -> Iterator[_Problem]:
 
 def _discriminators(draft: Draft) -> Iterator[_Problem]:
     said = draft.header.engine.pack_discriminates
-    needed = (
-        len(draft.packs) > 1 and draft.header.kernel_source_kind not in _MATCHED_BY_WINNOW if said is None else said
-    )
+    needed = matched_natively(draft.header.kernel_source_kind) if said is None else said
     seen: dict[str, str] = {}
     for pack, members in draft.packs:
         found, place = members[0].discriminator, members[0].place

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
+from collections.abc import Sequence
 from typing import Protocol
 
+from winnow import plugins
 from winnow.devices.device import Device
-from winnow.errors import InputError, nearest
-from winnow.targets.arches import ARCHES, Runtime
+from winnow.targets.arches import ARCHES
 
+GROUP = "winnow.devices"
 CPU = "cpu"
-_RUNTIMES: Mapping[Runtime, str] = {"cpu": CPU, "amdgpu": "hip", "nvptx": "cuda"}
 
 
 class OpenDevice(Protocol):
@@ -26,10 +25,7 @@ def find_runtime(name: str) -> OpenDevice:
     Raises:
         InputError: no such runtime is installed.
     """
-    known = {entry.name: entry for entry in entry_points(group="winnow.devices")}
-    if name not in known:
-        raise InputError(f'no device runtime "{name}" is installed', cure=nearest(name, known))
-    opener: OpenDevice = known[name].load()
+    opener: OpenDevice = plugins.load(GROUP, name)
     return opener
 
 
@@ -44,5 +40,5 @@ def open_device(name: str, *, timeout_s: float) -> Device:
 
 def runtime_for(arches: Sequence[str]) -> str:
     """The runtime that runs objects of these architectures: the CPU's if one is a CPU, or if none is known."""
-    runtimes = {_RUNTIMES[ARCHES[arch].runtime] for arch in arches if arch in ARCHES}
+    runtimes = {ARCHES[arch].device for arch in arches if arch in ARCHES}
     return CPU if CPU in runtimes else min(runtimes, default=CPU)

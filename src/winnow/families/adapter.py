@@ -43,6 +43,8 @@ class Problem:
     fields: Mapping[str, Field]
     operands: tuple[Operand, ...]
     flops: int
+    graph: str = ""
+    """Name of the graph that poses it, for messages; whoever calls a family's `problem` fills it in."""
 
 
 class FamilyAdapter(Protocol):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 
+from winnow import plugins
 from winnow.errors import InputError
 from winnow.gates.gate import Gate
 from winnow.gates.needs import NEEDS
+from winnow.gates.verdict import unusable
+
+GROUP = "winnow.gates"
 
 
 @cache
@@ -16,15 +19,24 @@ def all_gates() -> dict[str, Gate]:
     """Every installed gate by name, in the order of the flow.
 
     Raises:
-        InputError: a package offers something else than gates, a gate with an unknown need, or one name twice.
+        InputError: one name twice.
     """
     found: dict[str, Gate] = {}
-    offered = [gate for entry in entry_points(group="winnow.gates") for gate in _gates(entry.name, entry.load())]
+    offered = [gate for name in plugins.installed(GROUP) for gate in _offered(name)]
     for gate in sorted(offered, key=lambda gate: (gate.order, gate.name)):
         if gate.name in found:
             raise InputError(f'two installed gates are called "{gate.name}"', cure="uninstall one of their packages")
         found[gate.name] = gate
     return found
+
+
+def _offered(entry: str) -> tuple[Gate, ...]:
+    """The gates of an entry point; for one that cannot be loaded a gate in its place that says so."""
+    try:
+        return _gates(entry, plugins.load(GROUP, entry))
+    except InputError as error:
+        message = str(error).replace("\n", ";")
+        return (Gate(entry, (), lambda _: unusable(entry, message)),)
 
 
 def _gates(entry: str, offered: object) -> tuple[Gate, ...]:

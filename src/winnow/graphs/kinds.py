@@ -1,52 +1,51 @@
-"""Which node types a graph may hold: their tensor roles, and where each keeps its options."""
+"""Which node types a graph may hold: an open table, filled by entry points of the group `winnow.nodes`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from winnow.dtypes import FORMATS
+from winnow.plugins import OpenTable
 
 OptionsAt = Literal["attributes", "parameters", "inputs"]
 
 
 @dataclass(frozen=True)
 class NodeKind:
-    """Roles (without the suffix `_tensor_uid`) of one node type; `options_at` is None where it has no options."""
+    """One node type: `name` is what a graph's `type` says, `aliases` what older files say.
 
+    Roles of tensors are without the suffix `_tensor_uid`. `options_at` is the section that holds its options, None
+    where it has none; `options` is the pydantic model of that section (a `winnow.strict.schema.StrictModel`).
+    Registered in the entry-point group `winnow.nodes`, by itself or in an iterable.
+    """
+
+    name: str
     inputs: tuple[str, ...]
-    optional_inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    optional_outputs: tuple[str, ...]
-    options_at: OptionsAt | None
+    optional_inputs: tuple[str, ...] = ()
+    optional_outputs: tuple[str, ...] = ()
+    options_at: OptionsAt | None = None
+    options: type[Any] | None = None
+    aliases: tuple[str, ...] = ()
 
 
-_SDPA_OPTIONAL = (
-    "attn_mask scale seq_len_q seq_len_kv seed offset dropout_mask dropout_scale page_table_k page_table_v "
-    "block_mask sink_token descale_q descale_k descale_v descale_s scale_s scale_o"
+def _kinds_of(offered: object) -> Iterator[NodeKind]:
+    kinds = tuple(offered) if isinstance(offered, Iterable) else (offered,)
+    for kind in kinds:
+        if not isinstance(kind, NodeKind):
+            raise TypeError(f"it offers a {type(kind).__name__}, not a NodeKind")
+        yield kind
+
+
+KINDS: OpenTable[NodeKind] = OpenTable("winnow.nodes", lambda offered: ((k.name, k) for k in _kinds_of(offered)))
+"""Node types by name."""
+
+ALIASES: OpenTable[str] = OpenTable(
+    "winnow.nodes", lambda offered: ((alias, kind.name) for kind in _kinds_of(offered) for alias in kind.aliases)
 )
-
-KINDS: dict[str, NodeKind] = {
-    "MatmulAttributes": NodeKind(("a", "b"), (), ("c",), (), None),
-    "SdpaAttributes": NodeKind(
-        ("q", "k", "v"),
-        tuple(_SDPA_OPTIONAL.split()),
-        ("o",),
-        ("stats", "max", "sum_exp", "rng_dump", "amax_s", "amax_o"),
-        "attributes",
-    ),
-    "ConvolutionFwdAttributes": NodeKind(("x", "w"), (), ("y",), (), "parameters"),
-    "ConvolutionBwdAttributes": NodeKind(("dy", "w"), (), ("dx",), (), "parameters"),
-    "ConvolutionWrwAttributes": NodeKind(("x", "dy"), (), ("dw",), (), "parameters"),
-    "PointwiseAttributes": NodeKind(("in_0",), ("in_1", "in_2", "axis"), ("out_0",), (), "inputs"),
-    "BatchnormInferenceAttributes": NodeKind(("x", "mean", "inv_variance", "scale", "bias"), (), ("y",), (), None),
-}
-
-# Early files spell the backward convolutions as other libraries do.
-ALIASES = {
-    "ConvolutionDgradAttributes": "ConvolutionBwdAttributes",
-    "ConvolutionWgradAttributes": "ConvolutionWrwAttributes",
-}
+"""Names of node types by what older files call them."""
 
 DATA_TYPES = (*(row.name for row in FORMATS.values() if row.in_graphs), "unset")
 

@@ -11,7 +11,7 @@ from typing import Any
 from winnow.errors import InputError, Place, nearest
 from winnow.graphs.kinds import ALIASES, DATA_TYPES, KINDS, TENSOR_SUFFIX
 from winnow.graphs.model import Graph, Node, Tensor, document, graph_id
-from winnow.graphs.schema import SECTIONS, GraphFile, NodeFile, TensorFile
+from winnow.graphs.schema import GraphFile, NodeFile, TensorFile, sections_of
 from winnow.strict.document import Document, Key
 from winnow.strict.json_reader import load_json
 from winnow.strict.schema import validate
@@ -203,7 +203,7 @@ def _node(file: NodeFile, plain: Document, index: int) -> Node:
     node_type = ALIASES.get(file.type, file.type)
     if node_type not in KINDS:
         raise InputError(
-            f'unknown node type "{file.type}"', place=plain.place(*at, "type"), cure=nearest(file.type, KINDS)
+            f'unknown node type "{file.type}"', place=plain.place(*at, "type"), cure=KINDS.missing(file.type)
         )
     _check_data_type(plain, *at, "compute_data_type")
     options_at = KINDS[node_type].options_at
@@ -211,7 +211,7 @@ def _node(file: NodeFile, plain: Document, index: int) -> Node:
         if getattr(file, section) is not None and section != options_at:
             where = f'its options stand in "{options_at}"' if options_at else "it has no options"
             raise InputError(f'unknown key "{section}" for {node_type}', place=plain.place(*at, section), cure=where)
-    for section, model in SECTIONS[node_type].items():
+    for section, model in sections_of(KINDS[node_type]).items():
         if getattr(file, section) is not None:
             validate(model, plain, *at, section)
         elif any(field.is_required() for field in model.model_fields.values()):

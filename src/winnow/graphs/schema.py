@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from functools import cache
+from typing import Any
 
-from pydantic import Field, FiniteFloat, create_model
+from pydantic import Field, create_model
 
-from winnow.graphs.kinds import KINDS, TENSOR_SUFFIX
+from winnow.graphs.kinds import TENSOR_SUFFIX, NodeKind
 from winnow.strict.schema import StrictModel
 
 
@@ -52,55 +53,6 @@ class GraphFile(StrictModel):
     nodes: list[NodeFile]
 
 
-class SdpaOptions(StrictModel):
-    """`attributes` of attention."""
-
-    generate_stats: bool | None = None
-    alibi_mask: bool = False
-    padding_mask: bool = False
-    causal_mask: bool = False
-    causal_mask_bottom_right: bool = False
-    dropout_probability: FiniteFloat | None = None
-    attn_scale_value: FiniteFloat | None = None
-    left_bound: int | None = None
-    right_bound: int | None = None
-    max_seq_len_kv: int | None = None
-    diagonal_alignment: Literal["TOP_LEFT", "BOTTOM_RIGHT"] = "TOP_LEFT"
-    mma_core_mode: str = "UNSET"
-    implementation: Literal["AUTO", "COMPOSITE", "UNIFIED"] = "AUTO"
-
-
-class ConvolutionOptions(StrictModel):
-    """`parameters` of the three convolutions."""
-
-    conv_mode: Literal["UNSET", "CONVOLUTION", "CROSS_CORRELATION"]
-    pre_padding: list[int]
-    post_padding: list[int]
-    stride: list[int]
-    dilation: list[int]
-
-
-class PointwiseOptions(StrictModel):
-    """Options of an elementwise operation, which stand among its `inputs`."""
-
-    operation: str
-    relu_lower_clip: FiniteFloat | None = None
-    relu_upper_clip: FiniteFloat | None = None
-    relu_lower_clip_slope: FiniteFloat | None = None
-    swish_beta: FiniteFloat | None = None
-    elu_alpha: FiniteFloat | None = None
-    softplus_beta: FiniteFloat | None = None
-
-
-_OPTIONS: dict[str, type[StrictModel]] = {
-    "SdpaAttributes": SdpaOptions,
-    "ConvolutionFwdAttributes": ConvolutionOptions,
-    "ConvolutionBwdAttributes": ConvolutionOptions,
-    "ConvolutionWrwAttributes": ConvolutionOptions,
-    "PointwiseAttributes": PointwiseOptions,
-}
-
-
 def _references(
     name: str, required: tuple[str, ...], optional: tuple[str, ...], base: type[StrictModel]
 ) -> type[StrictModel]:
@@ -109,18 +61,15 @@ def _references(
     return create_model(name, __base__=base, **fields)
 
 
-def _sections(node_type: str) -> dict[str, type[StrictModel]]:
-    kind = KINDS[node_type]
-    options = _OPTIONS.get(node_type, StrictModel)
+@cache
+def sections_of(kind: NodeKind) -> dict[str, type[StrictModel]]:
+    """The model of each section that a node of this kind may have."""
+    options = kind.options or StrictModel
     base = options if kind.options_at == "inputs" else StrictModel
     sections = {
-        "inputs": _references(f"{node_type}Inputs", kind.inputs, kind.optional_inputs, base),
-        "outputs": _references(f"{node_type}Outputs", kind.outputs, kind.optional_outputs, StrictModel),
+        "inputs": _references(f"{kind.name}Inputs", kind.inputs, kind.optional_inputs, base),
+        "outputs": _references(f"{kind.name}Outputs", kind.outputs, kind.optional_outputs, StrictModel),
     }
     if kind.options_at is not None and kind.options_at != "inputs":
         sections[kind.options_at] = options
     return sections
-
-
-# For each node type, the model of each section that it may have.
-SECTIONS: dict[str, dict[str, type[StrictModel]]] = {name: _sections(name) for name in KINDS}

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 from winnow.errors import InputError, Place
+from winnow.importers.importer import Importer
 from winnow.spaces.answers.space import TuningSpace
 from winnow.spaces.model.axes import choices
 from winnow.spaces.model.rule import Rule
@@ -110,3 +111,7 @@ def _path(key: str, document: Document) -> tuple[str | int, ...]:
     if index:
         return "constraints", int(index[1])
     return "params", key.removeprefix("params.")
+
+
+IMPORTER = Importer("json", "space", (".json",), read_space)
+"""Winnow's own form of a space: `params` and `constraints`."""

@@ -65,7 +65,9 @@ def assemble(catalog: Catalog, arch: str, prepared: Sequence[Prepared], objects:
     depth = {kdp.id: name.count("/") for name, kdp in catalog.kdps}
     for item, code in zip(prepared, objects, strict=True):
         key = _variant_key(item, arch)
-        entry = KpackEntry(key, arch, code.payload, _OBJECT_TYPES[arch_facts(arch).runtime], {"variant_key": key})
+        entry = KpackEntry(
+            key, arch, code.payload, _OBJECT_TYPES.get(arch_facts(arch).runtime, "object"), {"variant_key": key}
+        )
         entry = entries.setdefault(code.sha256, entry)
         library = "../" * depth[item.survivor.kdp.id] + archive
         packed[item.survivor.kernel.id] = _shipped(item.survivor.kernel, arch, code, library, entry.path)

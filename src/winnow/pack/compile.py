@@ -10,7 +10,8 @@ from winnow.compilers.code_object import CodeObject
 from winnow.compilers.find import Language
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache, object_key
-from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, Timing, run_jobs
+from winnow.pack.executor import LOCAL, Executor
+from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, Timing
 from winnow.pack.worker import Failure, Job
 
 Progress = Callable[[str, int, int], None]
@@ -50,6 +51,7 @@ def compile_all(
     cache: ObjectCache | None,
     jobs: int,
     progress: Progress,
+    executor: Executor = LOCAL,
     timeout_s: float = TIMEOUT_SECONDS,
 ) -> Compiled:
     """Compile what the cache does not hold, `jobs` at a time. Equal sources for one target are one compilation, and so
@@ -67,7 +69,7 @@ def compile_all(
         objects = {key: found for key in first if (found := cache.get(key)) is not None}
     cached = len(objects)
     missing = {key: first[key] for key in first if key not in objects}
-    alike = _alike(missing, jobs, progress, timeout_s)
+    alike = _alike(missing, jobs, progress, executor, timeout_s)
     distinct = [key for key in missing if alike[key] == key]
 
     def done(index: int, compiled: CodeObject) -> None:
@@ -79,13 +81,15 @@ def compile_all(
         progress("compile", len(objects) - cached, len(missing))
 
     try:
-        timing = run_jobs([_job(first[key]) for key in distinct], workers=jobs, done=done, timeout_s=timeout_s)
+        timing = executor.run([_job(first[key]) for key in distinct], workers=jobs, done=done, timeout_s=timeout_s)
     except JobFailed as error:
         raise _failed(first[distinct[error.index]], error.failure) from None
     return Compiled(tuple(objects[key] for key in keys), len(distinct), cached, len(missing) - len(distinct), timing)
 
 
-def _alike(missing: Mapping[str, Request], jobs: int, progress: Progress, timeout_s: float) -> dict[str, str]:
+def _alike(
+    missing: Mapping[str, Request], jobs: int, progress: Progress, executor: Executor, timeout_s: float
+) -> dict[str, str]:
     """Each key with the first key whose source has the same intermediate form: mostly itself."""
     groups: dict[Hashable, list[str]] = {}
     for key, request in missing.items():
@@ -101,7 +105,7 @@ def _alike(missing: Mapping[str, Request], jobs: int, progress: Progress, timeou
         progress("compare", len(digests), len(asked))
 
     try:
-        run_jobs([_job(missing[key], "digest") for key in asked], workers=jobs, done=done, timeout_s=timeout_s)
+        executor.run([_job(missing[key], "digest") for key in asked], workers=jobs, done=done, timeout_s=timeout_s)
     except JobFailed as error:
         raise _failed(missing[asked[error.index]], error.failure) from None
     first: dict[tuple[str, str], str] = {}

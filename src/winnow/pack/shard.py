@@ -21,6 +21,7 @@ from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, ob
 from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Progress, compile_all
+from winnow.pack.executor import LOCAL, Executor
 from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate, module_name
 from winnow.pack.pool import TIMEOUT_SECONDS
 from winnow.pack.resources import NO_LIMITS, resource_problem
@@ -73,6 +74,7 @@ def pack_locked(
     progress: Progress = silent,
     compilers: Compilers | None = None,
     limits: Mapping[str, int] = NO_LIMITS,
+    executor: Executor = LOCAL,
     timeout_s: float = TIMEOUT_SECONDS,
 ) -> ShardReport:
     """Write the shard `out`/`arch`, whole or not at all; the one that is there stays until the new one is finished.
@@ -80,7 +82,7 @@ def pack_locked(
     `lock` is the shard's, held by this process since before it compiles: another pack learns at once that it is late.
     `allowed` are the modules (and what is below them) that may be imported; `compilers` replaces those installed;
     `limits` says what an object may need at most (`spills`, as in the manifest's `pack:`);
-    `timeout_s` is the longest that one variant may compile.
+    `executor` runs the compilations; `timeout_s` is the longest that one variant may compile.
 
     Raises:
         InputError: nothing to pack, a kernel that cannot be built, a missing compiler, a compilation that failed.
@@ -92,7 +94,12 @@ def pack_locked(
     _check_names(catalog)
     prepared = _prepare(catalog, chosen, allowed, compilers, progress)
     compiled = compile_all(
-        [item.request for item in prepared], cache=cache, jobs=jobs, progress=progress, timeout_s=timeout_s
+        [item.request for item in prepared],
+        cache=cache,
+        jobs=jobs,
+        progress=progress,
+        executor=executor,
+        timeout_s=timeout_s,
     )
     for item, code in zip(prepared, compiled.objects, strict=True):
         _check_object(item, code, limits)

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from winnow.settings.fields import KmdField, Scalar
+from winnow.settings.sources import kind_problem
 from winnow.strict.schema import StrictModel
 
 EngineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+$")]
-SourceKind = Literal["c", "triton", "rocke", "hip", "embedded_source", "hiprtc_file", "hsaco"]
 Dialect = Literal["packaged", "direct_load"]
 WorkspacePolicy = Literal["none", "fixed", "derived"]
 
@@ -54,7 +54,7 @@ class Header(StrictModel):
 
     engine: EngineHeader
     dialect: Dialect = "packaged"
-    kernel_source_kind: SourceKind
+    kernel_source_kind: str
     workspace_policy: WorkspacePolicy = "none"
     kmd_fields: list[KmdField]
     specialization: Specialization
@@ -66,6 +66,9 @@ class Header(StrictModel):
 
 def header_problem(header: Header) -> tuple[tuple[str | int, ...], str] | None:
     """The first inconsistency inside a header, as (key path, what is wrong), or None."""
+    unknown = kind_problem(header.kernel_source_kind)
+    if unknown is not None:
+        return ("kernel_source_kind",), unknown
     names = [field.name for field in header.kmd_fields]
     for i, name in enumerate(names):
         if name in names[:i]:

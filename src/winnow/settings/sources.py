@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from winnow import plugins
 from winnow.errors import nearest
 
 
@@ -23,11 +24,8 @@ class SourceForm:
 _PACKAGED, _DIRECT = frozenset({"packaged"}), frozenset({"direct_load"})
 _BUILT = SourceForm({"source": str, "builder": str, "spec": dict}, _PACKAGED, from_spec=True)
 
-SOURCE_FORMS: Mapping[str, SourceForm] = MappingProxyType(
+_FORMATS: Mapping[str, SourceForm] = MappingProxyType(
     {
-        "c": _BUILT,
-        "triton": _BUILT,
-        "rocke": _BUILT,
         "hip": SourceForm({"source": str, "entry": str, "build": dict}, _PACKAGED),
         "hsaco": SourceForm({"file": str, "symbol": str}, _PACKAGED),
         "embedded_source": SourceForm({"source_file": str, "entry_point": str}, _DIRECT | _PACKAGED),
@@ -39,11 +37,35 @@ SOURCE_FORMS: Mapping[str, SourceForm] = MappingProxyType(
         ),
     }
 )
-"""Forms by kind. `kpack` is what a packer writes; nobody authors it."""
+"""The kinds that hipDNN's formats have besides those that compilers take. `kpack` is what a packer writes."""
 
 
-def source_problem(source: Mapping[str, Any], known: Mapping[str, SourceForm] = SOURCE_FORMS) -> str | None:
-    """What is wrong with a kernel source by its kind, as a sentence, or None."""
+_NATIVE = frozenset({"rocke", *_FORMATS})
+
+
+def source_forms() -> Mapping[str, SourceForm]:
+    """Forms by kind: what each installed compiler builds from a spec, and what hipDNN's formats have besides."""
+    return {**dict.fromkeys(plugins.installed("winnow.compilers"), _BUILT), **_FORMATS}
+
+
+def matched_natively(kind: str) -> bool:
+    """Whether native code of hipDNN's side matches graphs for kernels of this kind; others Winnow's engine matches."""
+    return kind in _NATIVE
+
+
+def kind_problem(kind: str) -> str | None:
+    """Why a header cannot name this kind of kernel source, and the nearest that it can; None where it can."""
+    known = [name for name in source_forms() if name != "kpack"]
+    return (
+        None
+        if kind in known
+        else f'no installed compiler takes the kernel source kind "{kind}" ({nearest(kind, known)})'
+    )
+
+
+def source_problem(source: Mapping[str, Any], known: Mapping[str, SourceForm] | None = None) -> str | None:
+    """What is wrong with a kernel source by its kind, as a sentence, or None; `known` by default all forms."""
+    known = source_forms() if known is None else known
     kind = str(source.get("kind"))
     if kind not in known:
         return f'its kernel source is of the unknown kind "{kind}" ({nearest(kind, known)})'

@@ -9,6 +9,7 @@ from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache
+from winnow.pack.executor import LOCAL_NAME, find_executor
 from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arches
 from winnow.steps.approval import check_approval
@@ -24,11 +25,13 @@ def pack_engine(
     catalog: Path | None = None,
     output: Path | None = None,
     jobs: int | None = None,
+    executor: str = LOCAL_NAME,
     progress: Progress = silent,
 ) -> tuple[ShardReport, ...]:
     """Pack the engine's catalog (or the one at `catalog`) for these arches, by default all that it names.
 
-    `jobs` is how many kernels are compiled at a time; by default what processors and memory allow.
+    `jobs` is how many kernels are compiled at a time; by default what processors and memory allow. `executor` names
+    where they are compiled.
 
     Raises:
         InputError: no catalog, an unknown arch, a kernel that cannot be built, a missing compiler.
@@ -38,7 +41,10 @@ def pack_engine(
     for arch in arches:
         arch_facts(arch)
     check_approval(engine, [source])
-    return pack_catalog(engine, source, arches or devices_of(source), output or engine.archive, jobs, progress)
+    target = output or engine.archive
+    return pack_catalog(
+        engine, source, arches or devices_of(source), target, jobs, executor=executor, progress=progress
+    )
 
 
 def pack_catalog(
@@ -47,6 +53,8 @@ def pack_catalog(
     arches: Sequence[str],
     target: Path,
     jobs: int | None = None,
+    *,
+    executor: str = LOCAL_NAME,
     progress: Progress = silent,
 ) -> tuple[ShardReport, ...]:
     """Pack a catalog with the engine's cache and limits, whatever was approved."""
@@ -58,6 +66,7 @@ def pack_catalog(
         jobs=jobs or default_jobs(),
         cache=ObjectCache(engine.cache / "objects"),
         limits=engine.manifest.manifest.pack.stated,
+        executor=find_executor(executor),
         progress=lambda stage, done, total: progress(done, total, stage),
     )
 

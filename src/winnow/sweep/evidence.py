@@ -11,6 +11,7 @@ from winnow.descriptors.tree import Catalog
 from winnow.errors import Incomplete, InputError, Place
 from winnow.evidence.evidence import Evidence, MeasuredGraph, MeasuredKernel
 from winnow.evidence.rounds import Times
+from winnow.importers.importer import Importer
 from winnow.sweep.database import Database, reading
 from winnow.sweep.ledger import read_ledger
 from winnow.sweep.policy import FULL_ROUNDS, STATISTICS
@@ -31,7 +32,7 @@ def load_evidence(path: Path, *, engine: str | None = None, catalog: Catalog | N
     with reading(path) as db:
         evidence = _read(db, path, engine)
     if catalog is not None:
-        _check_catalog(evidence, catalog, path)
+        check_catalog(evidence, catalog, path)
     return evidence
 
 
@@ -113,7 +114,8 @@ def _arm_times(db: Database, batch: int, rounds: int, statistic: str) -> Times:
     return found
 
 
-def _check_catalog(evidence: Evidence, catalog: Catalog, path: Path) -> None:
+def check_catalog(evidence: Evidence, catalog: Catalog, path: Path) -> None:
+    """Raises Incomplete where an evidence, which stands at `path`, is not about a catalog's kernels and no others."""
     admitted = {
         kernel.name: catalog.completed_metadata(kernel)
         for kdp, kernel in catalog.kernels()
@@ -128,3 +130,7 @@ def _check_catalog(evidence: Evidence, catalog: Catalog, path: Path) -> None:
             place=Place(str(path)),
             cure="run `winnow pack` and `winnow sweep`",
         )
+
+
+IMPORTER = Importer("sweep", "evidence", (".db",), load_evidence)
+"""The database of a sweep."""

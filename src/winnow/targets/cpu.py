@@ -4,27 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from winnow.errors import InputError, Place, nearest
-
-
-@dataclass(frozen=True)
-class CpuTarget:
-    """What a target id promises: the level to compile for and the widest vector register, in bytes."""
-
-    march: str
-    vector_bytes: int
-
-
-CPU_TARGETS: dict[str, CpuTarget] = {
-    "x86-64-v2": CpuTarget("x86-64-v2", 16),
-    "x86-64-v3": CpuTarget("x86-64-v3", 32),
-    "x86-64-v4": CpuTarget("x86-64-v4", 64),
-    "x86-64-generic": CpuTarget("x86-64-v2", 16),
-}
-"""Every CPU target. The generic one is built at the lowest level, so all the others run it."""
+from winnow.targets.arches import ARCHES, ArchFacts
 
 # The features that the x86-64 psABI requires of each level, in the spelling of /proc/cpuinfo, lowest level first.
 _LEVELS: tuple[tuple[str, frozenset[str]], ...] = (
@@ -79,13 +62,18 @@ def level_of(flags: frozenset[str], cpuinfo: Path = CPUINFO) -> str:
         if missing:
             break
         reached = level
-    if reached in CPU_TARGETS:
+    if reached in ARCHES:
         return reached
     raise InputError(
         f"this processor lacks {', '.join(sorted(missing))}, which {level} needs",
         place=Place(str(cpuinfo)),
         cure="the CPU device needs x86-64-v2 or higher; in a virtual machine, pass the host's processor through",
     )
+
+
+def cpu_targets() -> tuple[str, ...]:
+    """Every CPU target. The generic one is built at the lowest level, so all the others run it."""
+    return tuple(name for name, facts in ARCHES.items() if facts.runtime == "cpu" and facts.march)
 
 
 def march(target: str) -> str:
@@ -103,10 +91,10 @@ def vector_bytes(target: str) -> int:
     Raises:
         InputError: not a CPU target.
     """
-    return _cpu_target(target).vector_bytes
+    return _cpu_target(target).vector_bytes or 0
 
 
-def _cpu_target(target: str) -> CpuTarget:
-    if target not in CPU_TARGETS:
-        raise InputError(f'"{target}" is not a CPU target', cure=nearest(target, CPU_TARGETS))
-    return CPU_TARGETS[target]
+def _cpu_target(target: str) -> ArchFacts:
+    if target not in cpu_targets():
+        raise InputError(f'"{target}" is not a CPU target', cure=nearest(target, cpu_targets()))
+    return ARCHES[target]

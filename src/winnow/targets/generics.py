@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+
+from winnow.plugins import OpenTable
+from winnow.targets.arches import GROUP, checked_table
 
 GenericTable = Mapping[str, tuple[str, ...]]
 
-GENERICS: GenericTable = MappingProxyType(
-    {
-        "gfx11-generic": (
-            "gfx1100",
-            "gfx1101",
-            "gfx1102",
-            "gfx1103",
-            "gfx1150",
-            "gfx1151",
-            "gfx1152",
-            "gfx1153",
-        ),
-        "gfx12-generic": ("gfx1200", "gfx1201"),
-        "x86-64-generic": ("x86-64-v2", "x86-64-v3", "x86-64-v4"),
-    }
-)
-"""Members by generic target. The gfx rows are hipDNN's whole table; the CPU row is Winnow's own."""
+
+def _members_of(table: object) -> Iterator[tuple[str, tuple[str, ...]]]:
+    return ((name, tuple(members)) for name, members in checked_table(table).generics.items())
+
+
+GENERICS: OpenTable[tuple[str, ...]] = OpenTable(GROUP, _members_of)
+"""Members by generic target."""
 
 
 def is_generic_name(name: str) -> bool:

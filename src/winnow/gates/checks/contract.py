@@ -18,7 +18,7 @@ from winnow.pack.agreement import Claim, Consumer, check_agreement, claim_of, ob
 from winnow.pack.hydrate import Authored, check_support, hydrate
 from winnow.selection.cells import crossed
 from winnow.settings.manifest import LoadedManifest
-from winnow.settings.sources import SOURCE_FORMS, source_problem
+from winnow.settings.sources import source_forms, source_problem
 from winnow.wording import amount
 
 
@@ -60,8 +60,8 @@ class _Judge:
     def kernel(self, kdp: Kdp, kernel: Ukd, claim: Claim, place: Place) -> Iterator[str]:
         consumer = claim.consumer
         yield from self.spelling(kernel, consumer)
-        kind = str(kernel.kernel_source.get("kind"))
-        if kind in SOURCE_FORMS and not SOURCE_FORMS[kind].from_spec:
+        kind, forms = str(kernel.kernel_source.get("kind")), source_forms()
+        if kind in forms and not forms[kind].from_spec:
             if consumer.metadata_fields:
                 yield f"a kernel source of kind {kind} is not compiled from a spec, so metadata_fields must be empty"
             return

@@ -1,0 +1,49 @@
+"""Importers by name or by a file's suffix, from the entry-point group `winnow.importers`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from winnow import plugins
+from winnow.errors import InputError, Place, nearest
+
+GROUP = "winnow.importers"
+Reads = Literal["space", "evidence"]
+
+
+@dataclass(frozen=True)
+class Importer:
+    """Reads files of one form. `read` gives a `space_json.SpaceFile` or an `evidence.Evidence`, and raises InputError
+    with file, line and key. Registered in the entry-point group `winnow.importers`.
+    """
+
+    name: str
+    reads: Reads
+    suffixes: tuple[str, ...]
+    read: Callable[[Path], Any]
+
+
+def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer:
+    """The importer that `name` says, else the one for the file's suffix.
+
+    Raises:
+        InputError: nobody offers one, it reads something else, or it cannot be loaded.
+    """
+    if name is not None:
+        found: Importer = plugins.load(GROUP, name, Importer)
+        if found.reads != reads:
+            raise InputError(f'the importer "{name}" reads {found.reads}, not {reads}')
+        return found
+    known = [plugins.load(GROUP, one, Importer) for one in plugins.installed(GROUP)]
+    for importer in known:
+        if importer.reads == reads and path.name.endswith(importer.suffixes):
+            return importer
+    suffixes = [suffix for importer in known if importer.reads == reads for suffix in importer.suffixes]
+    raise InputError(
+        f"no importer reads a {reads} from a file of this name",
+        place=Place(str(path)),
+        cure=f"name one with --format; {nearest(path.suffix, suffixes)}",
+    )
