@@ -45,7 +45,7 @@ def test_bash_is_offered_commands_options_and_values(line, offered, tmp_path: Pa
     assert sorted(out.split()) == offered
 
 
-@pytest.mark.parametrize(("line", "offered"), [("winnow pl", "plan"), ("winnow plan --ap", "--approve")])
+@pytest.mark.parametrize(("line", "offered"), [("winnow pla", "plan"), ("winnow plan --ap", "--approve")])
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_zsh_and_fish_are_offered_the_same_with_help(shell, line, offered, tmp_path: Path):
     code, out, err = asked(shell, line, tmp_path)

@@ -199,7 +199,7 @@ def test_the_same_kernel_again_is_left_out_with_a_note(tmp_path: Path, winnow, m
         (
             {"kernels": [kernel("a").replace("kind: rocke", "kind: hiprtc_file")]},
             "s.yaml:14: packs[0].kernels[0]: a: the dialect packaged has no kernel source of kind hiprtc_file\n"
-            "  cure: it has c, triton, rocke, hip, hsaco, embedded_source",
+            "  cure: it has c, rocke, triton, hip, hsaco, embedded_source",
         ),
         (
             {"kernels": [kernel("a").replace("builder: b,", "")]},

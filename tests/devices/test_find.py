@@ -28,4 +28,7 @@ def test_the_runtime_follows_from_the_architectures(arches: tuple[str, ...], run
 def test_an_unknown_runtime_is_told_with_those_that_there_are() -> None:
     with pytest.raises(InputError) as error:
         find_runtime("hpi")
-    assert str(error.value) == 'no device runtime "hpi" is installed\n  cure: did you mean "hip"?'
+    assert str(error.value) == (
+        'no device runtime "hpi" is installed\n'
+        '  cure: did you mean "hip"?; a device runtime is an entry point of the group winnow.devices'
+    )

@@ -32,16 +32,9 @@ def inspection(small_engine: Path) -> Inspection:
 
 def installed(monkeypatch: pytest.MonkeyPatch, *gates: object) -> None:
     """Pretend that one package offers these gates, and no other does."""
-
-    class Entry:
-        name = "test"
-
-        @staticmethod
-        def load() -> object:
-            return gates
-
     find.all_gates.cache_clear()
-    monkeypatch.setattr(find, "entry_points", lambda group: [Entry()])
+    monkeypatch.setattr(find.plugins, "installed", lambda group: ("test",))
+    monkeypatch.setattr(find.plugins, "load", lambda group, name: gates)
 
 
 @pytest.fixture(autouse=True)
@@ -111,18 +104,22 @@ def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypat
     ("gates", "message"),
     [
         (("no gate",), 'the entry point "test" of winnow.gates offers a str, not a Gate'),
-        ((Gate("a", ("catalogue",), passed),), 'gate "a" needs "catalogue"\n  cure: known: archive, corpus, reduced'),
-        (
-            (Gate("a", (), passed), Gate("a", (), passed)),
-            'two installed gates are called "a"\n  cure: uninstall one of their packages',
-        ),
+        ((Gate("a", ("catalogue",), passed),), 'gate "a" needs "catalogue";  cure: known: archive, corpus, reduced'),
     ],
 )
-def test_what_is_offered_as_a_gate_is_one(monkeypatch: pytest.MonkeyPatch, gates: tuple[object, ...], message: str):
+def test_what_is_not_a_gate_is_unusable_by_the_name_of_its_entry_point(
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch, gates: tuple[object, ...], message: str
+):
     installed(monkeypatch, *gates)
+    (verdict,) = run_gates(inspection)
+    assert (verdict.gate, verdict.state, verdict.summary) == ("test", "unusable", message)
+
+
+def test_two_gates_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch):
+    installed(monkeypatch, Gate("a", (), passed), Gate("a", (), passed))
     with pytest.raises(InputError) as error:
         find.all_gates()
-    assert str(error.value) == message
+    assert str(error.value) == 'two installed gates are called "a"\n  cure: uninstall one of their packages'
 
 
 @pytest.mark.parametrize(

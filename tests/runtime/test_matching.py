@@ -52,7 +52,7 @@ def test_a_step_of_zero_matches_nothing():
         (
             {"family": "gem", "match": {}, "launch_surface": {"grid": [1, 1, 1]}},
             'e.ued.json: x-winnow.family: no family "gem" is installed\n  cure: did you mean "gemm"?; '
-            "families are entry points of the group winnow.families",
+            "a family is an entry point of the group winnow.families",
         ),
         (
             {"family": "gemm", "match": {}, "launch_surface": {"grid": ["n +", 1, 1]}},

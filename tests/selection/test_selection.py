@@ -188,8 +188,8 @@ def test_ordinals_keep_their_padding():
         ),
         (
             [("kernel_source_kind: rocke", "kernel_source_kind: rock")],
-            "s.yaml:2: kernel_source_kind: Input should be 'c', 'triton', 'rocke', 'hip', 'embedded_source', "
-            "'hiprtc_file' or 'hsaco' (value: 'rock')",
+            's.yaml:2: kernel_source_kind: no installed compiler takes kernel sources of kind "rock" '
+            '(did you mean "rocke"?)',
         ),
         (
             [("  variants:", "  variant:")],

@@ -37,7 +37,7 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
         if found.reads != reads:
             raise InputError(f'the importer "{name}" reads {found.reads}, not {reads}')
         return found
-    known = [plugins.load(GROUP, one, Importer) for one in plugins.installed(GROUP)]
+    known: list[Importer] = [plugins.load(GROUP, one, Importer) for one in plugins.installed(GROUP)]
     for importer in known:
         if importer.reads == reads and path.name.endswith(importer.suffixes):
             return importer

@@ -59,7 +59,7 @@ def kind_problem(kind: str) -> str | None:
     return (
         None
         if kind in known
-        else f'no installed compiler takes the kernel source kind "{kind}" ({nearest(kind, known)})'
+        else f'no installed compiler takes kernel sources of kind "{kind}" ({nearest(kind, known)})'
     )
 
 
