@@ -32,9 +32,14 @@ def inspection(small_engine: Path) -> Inspection:
 
 def installed(monkeypatch: pytest.MonkeyPatch, *gates: object) -> None:
     """Pretend that one package offers these gates, and no other does."""
+    names, load = find.plugins.installed, find.plugins.load
     find.all_gates.cache_clear()
-    monkeypatch.setattr(find.plugins, "installed", lambda group: ("test",))
-    monkeypatch.setattr(find.plugins, "load", lambda group, name: gates)
+    monkeypatch.setattr(find.plugins, "installed", lambda group: ("test",) if group == find.GROUP else names(group))
+    monkeypatch.setattr(
+        find.plugins,
+        "load",
+        lambda group, *rest, **named: gates if group == find.GROUP else load(group, *rest, **named),
+    )
 
 
 @pytest.fixture(autouse=True)
