@@ -176,7 +176,7 @@ def test_an_object_of_another_type_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(InputError) as error:
         plugins.load("winnow.executors", "odd3", dict, Place("f", 1))
     assert str(error.value) == (
-        'f:1: the executor "odd3" of the package third cannot be used: three:X is a int\n'
+        'f:1: the executor "odd3" of the package third cannot be used: three:X is of type int\n'
         "  cure: mend the package, install what it needs, or uninstall it"
     )
 
@@ -194,5 +194,7 @@ def test_a_table_that_is_none_and_a_row_that_is_there_already_are_said_where_a_n
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}
     )
     said = done.stderr
-    assert 'the table of targets "bad" of the package tables cannot be used: it is a str, not a TargetTable' in said
+    assert (
+        'the table of targets "bad" of the package tables cannot be used: it is of type str, not a TargetTable' in said
+    )
     assert 'the table of targets "again" of the package tables cannot be used: "gfx90a" is known already' in said

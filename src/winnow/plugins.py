@@ -157,7 +157,7 @@ def _loaded(entry: metadata.EntryPoint, kind: type | tuple[type, ...] | None) ->
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's failure to import, whatever it is, is its own
         return f"{entry.value} raised {type(error).__name__}: {error}", None
     if kind is not None and not isinstance(offered, kind):
-        return f"{entry.value} is a {type(offered).__name__}", None
+        return f"{entry.value} is of type {type(offered).__name__}", None
     return None, offered
 
 

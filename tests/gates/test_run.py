@@ -96,7 +96,7 @@ def test_a_gate_that_fails_costs_itself_alone(inspection: Inspection, monkeypatc
     assert a.summary.startswith("the gate failed: SystemExit: 0 (")
     assert b.summary.startswith("the gate failed: ZeroDivisionError: division by zero (")
     assert f"{here}:" in b.summary
-    assert c.summary == "the gate gave a NoneType, not a verdict"
+    assert c.summary == "the gate gave a value of type NoneType, not a verdict"
 
 
 def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
@@ -108,7 +108,7 @@ def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypat
 @pytest.mark.parametrize(
     ("gates", "message"),
     [
-        (("no gate",), 'the entry point "test" of winnow.gates offers a str, not a Gate'),
+        (("no gate",), 'the entry point "test" of winnow.gates offers a value of type str, not a Gate'),
         ((Gate("a", ("catalogue",), passed),), 'gate "a" needs "catalogue";  cure: known: archive, corpus, reduced'),
     ],
 )

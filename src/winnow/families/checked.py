@@ -52,7 +52,7 @@ class CheckedFamily:
         """What the graph asks for. Raises Declined when it is not this family's."""
         found = self._call("problem", graph.name, graph)
         if not isinstance(found, Problem):
-            raise self._fault("problem", graph.name, f"gave a {type(found).__name__}, not a Problem")
+            raise self._fault("problem", graph.name, f"gave a value of type {type(found).__name__}, not a Problem")
         for field, value in found.fields.items():
             if not isinstance(value, int | float | str | bool):
                 raise self._fault("problem", graph.name, f'gave {value!r} for the field "{field}"')
@@ -124,12 +124,12 @@ class CheckedFamily:
     def _check_tensors(self, method: str, problem: Problem, found: Any, wanted: list[Operand]) -> None:
         roles = sorted(operand.role for operand in wanted)
         if not isinstance(found, Mapping) or sorted(found) != roles:
-            given = sorted(found) if isinstance(found, Mapping) else f"a {type(found).__name__}"
+            given = sorted(found) if isinstance(found, Mapping) else f"a value of type {type(found).__name__}"
             raise self._fault(method, problem.graph, f"gave {given}, not tensors for the roles {roles}")
         for operand in wanted:
             tensor = found[operand.role]
             if not isinstance(tensor, np.ndarray):
-                said = f"gave {operand.role} as a {type(tensor).__name__}, not an array"
+                said = f"gave {operand.role} as a value of type {type(tensor).__name__}, not an array"
                 raise self._fault(method, problem.graph, said)
             if tensor.shape != operand.dims:
                 said = f"gave {operand.role} the shape {tensor.shape}, the graph's is {operand.dims}"

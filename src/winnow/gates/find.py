@@ -43,7 +43,9 @@ def _gates(entry: str, offered: object) -> tuple[Gate, ...]:
     gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
     for gate in gates:
         if not isinstance(gate, Gate):
-            raise InputError(f'the entry point "{entry}" of winnow.gates offers a {type(gate).__name__}, not a Gate')
+            raise InputError(
+                f'the entry point "{entry}" of winnow.gates offers a value of type {type(gate).__name__}, not a Gate'
+            )
         unknown = [need for need in gate.needs if need not in NEEDS]
         if unknown:
             raise InputError(f'gate "{gate.name}" needs "{unknown[0]}"', cure=f"known: {', '.join(NEEDS)}")

@@ -48,7 +48,7 @@ def _verdict(gate: Gate, inspection: Inspection) -> Verdict:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a gate's own failure, or a registry's, costs that gate
         return unusable(gate.name, f"the gate failed: {_raised(error)}")
     if not isinstance(verdict, Verdict):
-        return unusable(gate.name, f"the gate gave a {type(verdict).__name__}, not a verdict")
+        return unusable(gate.name, f"the gate gave a value of type {type(verdict).__name__}, not a verdict")
     return verdict
 
 

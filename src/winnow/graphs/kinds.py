@@ -35,7 +35,7 @@ def _kinds_of(offered: object) -> Iterator[NodeKind]:
     kinds = tuple(offered) if isinstance(offered, Iterable) else (offered,)
     for kind in kinds:
         if not isinstance(kind, NodeKind):
-            raise TypeError(f"it offers a {type(kind).__name__}, not a NodeKind")
+            raise TypeError(f"it offers a value of type {type(kind).__name__}, not a NodeKind")
         yield kind
 
 

@@ -74,7 +74,7 @@ def _arches_of(table: object) -> Iterator[tuple[str, ArchFacts]]:
 def checked_table(table: object) -> TargetTable:
     """The table that an entry point offers. Raises TypeError where it is something else."""
     if not isinstance(table, TargetTable):
-        raise TypeError(f"it is a {type(table).__name__}, not a TargetTable")
+        raise TypeError(f"it is of type {type(table).__name__}, not a TargetTable")
     return table
 
 
