@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: demo test clean
+.PHONY: demo test package clean
 
 demo: $(VENV)/.core
 	$(BIN)/winnow demo $(DEMO)
@@ -13,7 +13,11 @@ test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
+
+package:
+	PYTHON=$(PYTHON) tools/check_package.sh
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Winnow needs Python 3.11 or newer: make PYTHON=python3.11")'

@@ -1,1 +1,4 @@
-"""Graphs: the problems that kernels are measured on."""
+"""Graphs, the problems that kernels are measured on: hipDNN's JSON, node types, corpora and where they come from.
+
+Imports the floor. Never knows a kernel.
+"""

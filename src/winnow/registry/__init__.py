@@ -1,4 +1,7 @@
-"""The registry's contract: what a kernel family offers, as data and pure functions."""
+"""The registry's contract: what a kernel family offers, as data and pure functions.
+
+Imports `spaces` and the floor. Never reads a file; a registry that never imports it works as well.
+"""
 
 from winnow.registry.candidate import KernelCandidate
 from winnow.registry.capability import Capability, DimRelation, ShapeRange

@@ -2,4 +2,6 @@
 
 Imports `errors` and `files`. `document`, `json_reader` and `record` need neither pydantic nor ruamel.yaml; nothing here
 knows what a file is for.
+
+Imports `errors` and `files`. Never knows what a document is about.
 """
