@@ -1,8 +1,7 @@
 """Files and trees that appear whole or not at all, whoever else writes and whenever a writer dies.
 
-Imports `errors` alone and must never know what the files hold. `write_atomic` replaces one file; `locked` makes
+Imports `errors` alone. Never knows what the files hold. `write_atomic` replaces one file; `locked` makes
 this process the one writer of a directory, and `staged_tree` then replaces that directory as a whole.
-Never knows what it writes.
 """
 
 from winnow.files.atomic import write_atomic
