@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from winnow.cli.commands import COMMANDS
 from winnow.coverage.cover import OUTCOMES
+from winnow.families.checked import METHODS
+from winnow.plugins import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,3 +53,37 @@ def test_the_glossary_has_every_state_and_outcome_that_commands_print():
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     terms = set(re.findall(r"^\| \*\*(.+?)\*\*", text, re.MULTILINE))
     assert {"refused", "incomplete", "declined", "unchecked", "missing", *(name.lower() for name in OUTCOMES)} <= terms
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_import_contract(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    draw_rooms = importlib.import_module("draw_rooms")
+    rooms = draw_rooms.floors()
+    assert draw_rooms.PICTURE.read_text(encoding="utf-8") == draw_rooms.picture(rooms)
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE))
+    assert rows == {room: _first_line(room) for floor in rooms for room in floor}
+
+
+def _first_line(room: str) -> str:
+    package = ROOT / "src" / "winnow" / room
+    file = package / "__init__.py" if package.is_dir() else package.with_suffix(".py")
+    return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]
+
+
+def test_the_plugins_page_has_every_group_and_method():
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(winnow\.\w+)` \|", page, re.MULTILINE)) == set(GROUPS)
+    assert all(f"`{method}(" in page for method in METHODS)
+    for path in re.findall(r"\| `([a-z_/]+(?:\.py|/))` \|$", page, re.MULTILINE):
+        assert (ROOT / "src" / "winnow" / path).exists(), path
+
+
+def test_the_plugins_page_shows_the_package_that_the_tests_run():
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    standin = ROOT / "tests" / "support" / "standin"
+    entries = (standin / "standin-1.0.dist-info" / "entry_points.txt").read_text()
+    shown = re.findall(r'^(\S+) = "(standin\..+)"$', page, re.MULTILINE)
+    assert shown == re.findall(r"^(\S+) = (standin\..+)$", entries, re.MULTILINE)
+    gate = (standin / "standin" / "gates.py").read_text()
+    assert gate[gate.index("def check") :].replace("\n\n\n", "\n\n") in page

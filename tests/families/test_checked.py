@@ -17,7 +17,7 @@ from winnow.graphs.models.sources.cpu import gemm_corpus
 from winnow.interpreter.probe import Probed
 
 GRAPH: Graph = gemm_corpus()[0]
-CURE = "\n  cure: correct the family's adapter; docs/families.md says what each method gives"
+CURE = "\n  cure: correct the family's adapter; docs/plugins.md says what each method gives"
 
 
 class Odd:
@@ -166,7 +166,7 @@ def test_a_family_that_lacks_a_method_is_named():
     with pytest.raises(InputError) as error:
         checked("odd", object())
     assert str(error.value) == (
-        'family "odd": object has no method problem\n  cure: docs/families.md lists the methods of a family'
+        'family "odd": object has no method problem\n  cure: docs/plugins.md lists the methods of a family'
     )
 
 

@@ -144,7 +144,7 @@ class CheckedFamily:
         where = f" on {graph}" if graph else ""
         return InputError(
             f'family "{self._registered}": {method}{where} {said}',
-            cure="correct the family's adapter; docs/families.md says what each method gives",
+            cure="correct the family's adapter; docs/plugins.md says what each method gives",
         )
 
 
@@ -177,7 +177,7 @@ def checked(name: str, adapter: Any) -> FamilyAdapter:
     if missing:
         raise InputError(
             f'family "{name}": {type(adapter).__name__} has no method {missing[0]}',
-            cure="docs/families.md lists the methods of a family",
+            cure="docs/plugins.md lists the methods of a family",
         )
     return wrapped
 
