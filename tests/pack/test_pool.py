@@ -122,17 +122,19 @@ def runs(pid: int) -> bool:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_a_pack_that_is_interrupted_or_killed(sent: signal.Signals) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    parent = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT)], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert parent.stdout is not None
-    assert parent.stdout.readline() == "begun\n"
-    limit = time.monotonic() + 20
-    while len(children := workers_of(parent.pid)) < 2 and time.monotonic() < limit:
-        time.sleep(0.02)
-    assert len(children) == 2
-    parent.send_signal(sent)
-    out, _ = parent.communicate(timeout=20)
+    script = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "begun\n"
+            limit = time.monotonic() + 20
+            while len(children := workers_of(parent.pid)) < 2 and time.monotonic() < limit:
+                time.sleep(0.02)
+            assert len(children) == 2
+            parent.send_signal(sent)
+            out, _ = parent.communicate(timeout=20)
+        finally:
+            parent.kill()
     assert out == ("interrupted\n" if sent == signal.SIGINT else "")
     while any(map(runs, children)) and time.monotonic() < limit:
         time.sleep(0.02)

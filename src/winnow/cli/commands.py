@@ -18,7 +18,7 @@ COMMANDS = {
     "sweep": "measure every kernel on every graph; a rerun resumes",
     "reduce": "measurements to a smaller selection, with reasons",
     "report": "one HTML file that shows it all",
-    "plugins": "what is installed behind each door: families, compilers, gates",
+    "plugins": "what is installed: families, compilers, devices, gates and more",
 }
 """Commands in the order of the flow; each is the function `command` of the module of its name."""
 

@@ -49,7 +49,7 @@ def _math_library() -> Any:
 
 @dataclass(frozen=True)
 class _Mapping:
-    """A buffer in this process; `base` is the address of its first byte behind the guard."""
+    """A buffer in this process; `base` is the address of its first byte after the guard."""
 
     memory: mmap.mmap
     base: int
@@ -127,7 +127,7 @@ def _launch(held: _Holdings, message: Message, descriptor: int | None) -> Messag
 
 
 def _time(held: _Holdings, message: Message, descriptor: int | None) -> Message:
-    """Single launches, each between two readings of the clock. A reading that is not positive is no measurement."""
+    """Single launches, each between two readings of the clock. A reading that is not positive is dropped."""
     call = _prepare(held, message)
     function, (block, x, y, z) = call.function, call.arguments
     limit_ns, max_launches = message["min_ns"], message["max_launches"]

@@ -129,7 +129,7 @@ def _launch(held: _Holdings, message: Message, descriptor: int | None) -> Messag
 
 
 def _time(held: _Holdings, message: Message, descriptor: int | None) -> Message:
-    """Single launches by the device's own clock. A reading that is not positive is no measurement."""
+    """Single launches by the device's own clock. A reading that is not positive is dropped."""
     limit_ns, max_launches = message["min_ns"], message["max_launches"]
     samples: list[int] = []
     launches = 0

@@ -14,7 +14,7 @@ from winnow.errors import InputError
 from winnow.machine import available_bytes
 
 GUARD_BYTES = 64 * 1024
-"""Bytes in front of a buffer that must not change; behind it there are at least as many."""
+"""Bytes in front of a buffer that must not change; after it there are at least as many."""
 
 # Read as fp32 or bf16 this is a signalling NaN: what a kernel computes from memory outside its buffer becomes NaN,
 # and even adding something to it in place makes the NaN a quiet one, which the comparison sees.
@@ -22,7 +22,7 @@ _PATTERN = np.frombuffer(b"\xa5\xa5\xa5\xff" * ((GUARD_BYTES + mmap.PAGESIZE) //
 
 
 class GuardedBuffer:
-    """A `devices.device.Buffer` on the host: page-aligned, zeroed, with no name that could be left behind.
+    """A `devices.device.Buffer` on the host: page-aligned, zeroed, with no name that could outlive it.
 
     `forget` is called when the memory is freed, `distrust` when a guard turns out to be damaged.
     """

@@ -24,7 +24,7 @@ METHODS = ("problem", "request", "inputs", "reference", "tolerance", "score")
 
 
 class CheckedFamily:
-    """A family behind the contract of `FamilyAdapter`: whoever calls it may rely on what comes back.
+    """A family held to the contract of `FamilyAdapter`: whoever calls it may rely on what comes back.
 
     Raises:
         InputError: from every method, naming family, method and graph, where the family raises anything but Declined,
@@ -161,7 +161,7 @@ class CheckedProbes(CheckedFamily):
 
 
 def checked(name: str, adapter: Any) -> FamilyAdapter:
-    """A registered family behind its contract.
+    """A registered family, held to its contract.
 
     Raises:
         InputError: a class in place of an instance, or a family that lacks a method.

@@ -35,7 +35,7 @@ def target_facts(arch: str) -> dict[str, int]:
 
     Raises:
         InputError: an architecture that nobody knows.
-        KeyError: one that is no CPU target.
+        KeyError: one that is not a CPU target.
     """
     facts = arch_facts(arch)
     return {"vector_bytes": facts.vector_bytes or 0, "registers": facts.vgprs, "l2_bytes": _L2_BYTES[arch]}

@@ -15,7 +15,7 @@ def installed_families() -> tuple[str, ...]:
 
 
 def find_family(name: str, place: Place | None = None) -> FamilyAdapter:
-    """The adapter of an installed family, behind its contract: nothing calls a family otherwise.
+    """The adapter of an installed family, held to its contract: nothing calls a family otherwise.
 
     Raises:
         InputError: no installed package offers it, it cannot be loaded, or it is not a family.

@@ -27,7 +27,7 @@ def count(record: Mapping[str, Field], name: str, absent: int = 1) -> int:
 
 
 def flag(record: Mapping[str, Field], name: str) -> bool:
-    """Whether a record says yes; what is missing is no."""
+    """Whether a record says yes; what is missing counts as no."""
     return bool(record.get(name, 0))
 
 

@@ -53,20 +53,20 @@ def bounded(tensors: Mapping[str, HostArray]) -> Iterator[None]:
 
 
 def _refuse_outside(verb: str, addresses: NDArray[Any], size: int, spans: Mapping[str, tuple[int, int]]) -> None:
-    """Raise OutOfBounds unless each element of `size` bytes lies in a span, (first, behind the last) address."""
+    """Raise OutOfBounds unless each element of `size` bytes lies in a span, (first, past the last) address."""
     if not addresses.size:
         return
     lowest, highest = int(addresses.min()), int(addresses.max()) + size
-    if any(first <= lowest and highest <= behind for first, behind in spans.values()):
+    if any(first <= lowest and highest <= end for first, end in spans.values()):
         return
     outside = np.ones(addresses.shape, bool)
-    for first, behind in spans.values():
-        outside &= (addresses < first) | (addresses > behind - size)
+    for first, end in spans.values():
+        outside &= (addresses < first) | (addresses > end - size)
     if outside.any():
         at = int(addresses[outside].min())
         distances = {
-            name: f"{at - behind} bytes past" if at >= behind else f"{first - at} bytes before"
-            for name, (first, behind) in spans.items()
+            name: f"{at - end} bytes past" if at >= end else f"{first - at} bytes before"
+            for name, (first, end) in spans.items()
         }
         nearest = min(spans, key=lambda name: min(abs(at - edge) for edge in spans[name]))
         raise OutOfBounds(

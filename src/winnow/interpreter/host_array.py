@@ -19,7 +19,7 @@ class HostArray:
         return self.span()[0]
 
     def span(self) -> tuple[int, int]:
-        """Addresses of the tensor's first byte and of the first one behind it."""
+        """Addresses of the tensor's first byte and of the first one after it."""
         elements = self.memory.elements
         first, fence = int(elements.ctypes.data), self.memory.fence * elements.itemsize
         return first + fence, first + elements.nbytes - fence

@@ -15,9 +15,9 @@ from winnow.families.adapter import Operand
 
 @dataclass(frozen=True)
 class Memory:
-    """A buffer as a kernel finds it: `elements` has one dim; `fence` of them at either end are no tensor's.
+    """A buffer as a kernel finds it: `elements` has one dim; `fence` of them at either end belong to no tensor.
 
-    The kernel's pointer is to the first element behind the fence.
+    The kernel's pointer is to the first element after the fence.
     `type` is Triton's name of the elements' type; bf16 elements are the upper halves of fp32 ones, as `uint16`.
     """
 

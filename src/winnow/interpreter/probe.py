@@ -22,7 +22,7 @@ from winnow.runtime.correctness import Correctness
 from winnow.workers.pool import default_jobs
 
 _FENCE = 4096
-"""Elements before and behind every tensor that no kernel may read or write."""
+"""Elements before and after every tensor that no kernel may read or write."""
 _POISON = 0xFF
 """Byte whose repetition is a NaN in every floating type."""
 

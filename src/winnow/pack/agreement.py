@@ -106,7 +106,7 @@ def observe(hydrated: Hydrated, consumer: Consumer) -> Observed:
 
     Raises:
         InputError: a method that the spec lacks, a method that needs arguments or raises, a value that
-            changes between two readings or is no JSON scalar, or a spec field declared as matcher-only.
+            changes between two readings or is not a JSON scalar, or a spec field declared as matcher-only.
     """
     authored, spec = hydrated.authored, hydrated.spec
     for name in consumer.matcher_only_fields:

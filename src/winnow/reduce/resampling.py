@@ -1,4 +1,4 @@
-"""Resampling of rounds: the one bootstrap behind every interval and noise figure.
+"""Resampling of rounds: the one bootstrap that every interval and noise figure uses.
 
 `scipy.stats.bootstrap` draws for one sample of one statistic at a time; here all arms or graphs of a round are drawn
 together, because a round's pace is common to them, and the draws are part of what a decision's bytes depend on.

@@ -61,7 +61,7 @@ def config_key(*, abi: str, arch: str, path: str, variant: str, knobs: Knobs, de
 
 
 def tuning_id(variant: str, key: str, waves_per_eu: int | None = None) -> str:
-    """`<variant>_wpe<N|none>@<key>`: readable in front, exact behind the last `@`."""
+    """`<variant>_wpe<N|none>@<key>`: readable in front, exact after the last `@`."""
     return f"{variant}_wpe{'none' if waves_per_eu is None else waves_per_eu}@{key}"
 
 

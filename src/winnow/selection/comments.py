@@ -34,7 +34,7 @@ def keep_comments(old: str, new: str, file: str) -> tuple[str, list[str]]:
     their content, not by their place.
 
     Raises:
-        InputError: `old` is no YAML.
+        InputError: `old` is not YAML.
     """
     comments = _comments(old)
     if not comments:

@@ -23,7 +23,7 @@ class Kernel:
     priority: int
     place: Place
     discriminator: str | None = None
-    """What tells its pack from the engine's other packs by the graph alone."""
+    """What separates its pack from the engine's other packs by the graph alone."""
 
     @property
     def kernel_source(self) -> dict[str, Any]:

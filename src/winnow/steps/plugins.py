@@ -1,4 +1,4 @@
-"""What is installed behind Winnow's doors, and whether it can be used."""
+"""Which plugins are installed, and whether each can be used."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def probe_graphs(metadata: Mapping[str, Field]) -> tuple[Graph, ...]:
     are stored column by column, no mask and several tiles of keys; one heads that some queries' heads share, values
     that end inside a head's second part, contiguous rows of which a head, or a batch, starts at no multiple of 16
     bytes, and a last tile of one key; one queries that see no key. A window ends, for the last query of a tile alone,
-    behind the first key of a tile.
+    after the first key of a tile.
     """
     width, step = int(metadata["width"]), int(metadata["width_step"])
     block_m, block_n = int(metadata["block_m"]), int(metadata["block_n"])
@@ -117,7 +117,7 @@ def _graph(probe: _Probe, dtype: str, bias: str) -> Graph:
 
 
 def _strides(dims: Mapping[str, int], order: str, gap: int, plane_gap: int = 0) -> tuple[int, ...]:
-    """Strides of dims that lie in `order`, with gaps behind the innermost one and behind the innermost two."""
+    """Strides of dims that lie in `order`, with gaps after the innermost one and after the innermost two."""
     gaps = {order[-1]: gap, order[-2]: plane_gap}
     strides, span = dict.fromkeys(dims, 0), 1
     for dim in reversed(order):

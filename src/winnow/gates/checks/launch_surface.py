@@ -163,7 +163,7 @@ class _Surface:
     def shipped(self, packed: Packed) -> Iterator[Finding]:
         """Packed objects take the arguments of the candidate that their authored kernel is of, in its order.
 
-        Pointers that a compiler adds, and that a launcher passes as null, are no candidate's.
+        Pointers that a compiler adds, and that a launcher passes as null, belong to no candidate.
         """
         authored = {kernel.name: kernel for _, kernel in self.catalog.kernels()}
         for _, kernel in packed.catalog.kernels():

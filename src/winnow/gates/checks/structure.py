@@ -19,7 +19,7 @@ from winnow.wording import amount
 
 
 def check(inspection: Inspection) -> Verdict:
-    """Read each tree and list all that is wrong in it; a file that is no descriptor at all is an error."""
+    """Read each tree and list all that is wrong in it; a file that holds no descriptor is an error."""
     trees = inspection.trees
     findings = [finding for tree in trees for finding in _findings(tree)]
     files = sum(len(group) for tree in trees for group in tree.found.values())
