@@ -58,7 +58,7 @@ def wire(steps: Sequence[Step], automata: Sequence[Automaton]) -> list[Node]:
     return nodes
 
 
-def grow(
+def construct(
     kept: Sequence[Sequence[int]], steps: Sequence[Step], automata: Sequence[Automaton], most_edges: int
 ) -> Diagram:
     """The diagram of the choices that every automaton holds for, out of those that are kept of each axis.

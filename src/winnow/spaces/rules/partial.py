@@ -45,7 +45,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class Partial:
-    """A rule as a machine over its scope. Its state is a column that says whether it already holds, and its slots."""
+    """A rule as an automaton over its scope. Its state is a column that says whether it already holds, and its slots."""
 
     scope: tuple[int, ...]
     steps: tuple[_Step, ...]
@@ -54,7 +54,7 @@ class Partial:
     raised: bool = False
 
     def advance(self, depth: int, state: Sequence[Array], size: int, wanted: Array) -> tuple[Array, list[Array]]:
-        """See `machines.ArrayAutomaton`."""
+        """See `ArrayAutomaton`."""
         step = self.steps[depth]
         rows = len(state[0]) if state else 1
         if rows == 0:
@@ -120,7 +120,7 @@ def partial(
     sizes: Sequence[int],
     most_calls: int,
 ) -> Partial:
-    """The rule as a machine; `inputs` has for each name its place in `scope` (-1: a constant) and its values.
+    """The rule as an automaton; `inputs` has for each name its place in `scope` (-1: a constant) and its values.
 
     Integers that may not fit into 64 bits are calculated by Python, with `most_calls`.
 
