@@ -224,7 +224,7 @@ def test_a_base_that_is_no_spec_and_a_knob_that_is_no_field_are_refused() -> Non
     with pytest.raises(InputError) as caught:
         opaque(bool, base=Spec, axes=AXES)
     assert str(caught.value) == (
-        f"{Spec!r} is not an instance of a dataclass\n  cure: give a base spec, as the default one"
+        f"{Spec!r} is not an instance of a dataclass\n  cure: give a base spec, such as the default one"
     )
     with pytest.raises(InputError) as caught:
         opaque(bool, base=Spec(), axes=(choices("tyle", [1]),))

@@ -41,8 +41,8 @@ class TuningSpace:
     random points, and the exact answers raise `Incomplete`.
 
     Raises:
-        InputError: two axes, knobs or rules of one name, a rule that reads what is neither knob nor given, or that
-            reads a knob which may be left to policy without a word on what it then sees.
+        InputError: two axes, knobs or rules of one name, a rule that reads neither a knob nor a given field, or that
+            reads a knob that may be left to policy without saying what it then sees.
     """
 
     axes: tuple[KnobAxis, ...]
@@ -55,9 +55,9 @@ class TuningSpace:
         object.__setattr__(self, "rules", tuple(self.rules))
         object.__setattr__(self, "given", dict(self.given))
         refuse_unreadable(self.given)
-        _refuse_twins("axis", [axis.name for axis in self.axes])
-        _refuse_twins("knob", [knob for axis in self.axes for knob in axis.knobs])
-        _refuse_twins("rule", [rule.name for rule in self.rules])
+        _refuse_twins("axis", "axes", [axis.name for axis in self.axes])
+        _refuse_twins("knob", "knobs", [knob for axis in self.axes for knob in axis.knobs])
+        _refuse_twins("rule", "rules", [rule.name for rule in self.rules])
         for knob in self._home:
             if knob in self.given:
                 raise InputError(f'"{knob}" is a knob and a given field', cure="rename one of the two")
@@ -188,9 +188,7 @@ class TuningSpace:
             if not compiled.left_out or refusal(compiled.left_out, taken) is None:
                 found.append(self._setting(taken))
         if len(found) < n:
-            raise Incomplete(
-                f"only {len(found)} of {n} points found: nearly all draws are refused by the rules left out"
-            )
+            raise Incomplete(f"only {len(found)} of {n} points found: the rules left out refuse nearly every draw")
         return found
 
     def enumerate(self) -> Iterator[Setting]:
@@ -270,10 +268,10 @@ class TuningSpace:
         return found
 
 
-def _refuse_twins(what: str, names: Sequence[str]) -> None:
+def _refuse_twins(one: str, several: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f'two of the space share the {what} name "{twin}"', cure=f"give every {what} its own name")
+        raise InputError(f'two {several} have the name "{twin}"', cure=f"give every {one} its own name")
 
 
 def _column(axis: KnobAxis, knob: str) -> list[Any]:

@@ -33,7 +33,7 @@ class ArrayAutomaton(Protocol):
 
 
 class Table:
-    """An automaton as an automaton: its state is one column."""
+    """An explicit automaton over arrays: its state is one column."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.scope = automaton.scope
@@ -57,7 +57,7 @@ class Deferred:
     """A rule of which only a function is known: it is called when its last axis is met, where it is still wanted.
 
     `call` takes the choice of every axis of the scope and gives an outcome, of which those `accepted` count as holding.
-    It is called `most` times at the most. `raised` says whether it has raised.
+    It is called at most `most` times. `raised` says whether it has raised.
     """
 
     def __init__(
@@ -128,10 +128,10 @@ def _as_integers(column: Array) -> Array:
 
 
 def explored(automaton: ArrayAutomaton, sizes: Sequence[int], most_edges: int) -> Automaton:
-    """The automaton that an automaton is whose first column says that the rule already holds (as `Partial` has it).
+    """The explicit automaton of an array automaton whose first column says that the rule already holds, as `Partial`'s.
 
     Raises:
-        OverBudget: it has more than `most_edges` before it is made small.
+        OverBudget: it has more than `most_edges` before it is minimised.
     """
     layers: list[list[list[int]]] = []
     state: list[Array] = []

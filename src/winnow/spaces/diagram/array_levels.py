@@ -1,4 +1,4 @@
-"""Grows the diagram level by level with arrays: for spaces with hundreds of thousands of edges and more."""
+"""Constructs the diagram level by level on arrays: for spaces with hundreds of thousands of edges or more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ States = dict[int, list[Array]]
 
 @dataclass
 class _Node:
-    """One step of the forest, as in `levels`: `advanced` are automata with the depth that this axis has for them."""
+    """One step of the forest, as in `levels`: `advanced` pairs automata with this axis' depth in them."""
 
     axis: int
     carried: tuple[int, ...]

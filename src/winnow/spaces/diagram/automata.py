@@ -1,4 +1,4 @@
-"""Learns rules as automata, narrow ones first, each in the way that suits its width."""
+"""Compiles rules to automata, narrow ones first, each in the way that suits its width."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CompiledRule(NamedTuple):
 
 
 def narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | None:
-    """Take from `kept` what rules with one axis refuse. Returns the rules left to learn, or None: nothing is valid.
+    """Take from `kept` what rules with one axis refuse. Returns the rules left to compile, or None: nothing is valid.
 
     An axis with one choice left is a constant for the other rules, which may then be narrow in their turn.
     """
@@ -80,9 +80,9 @@ def compile_rules(
     kept: list[Sequence[int]],
     budget: int,
 ) -> list[CompiledRule]:
-    """Learn narrow automata first: they take from `kept` the choices that nothing goes with.
+    """The automata of the rules, in their order; narrow rules first take from `kept` the choices that fit no others.
 
-    Where that leaves an axis nothing, there is nothing more to learn.
+    Empty where an axis has no choice left.
     """
     depth = {step.axis: i for i, step in enumerate(steps)}
     cells = [math.prod([len(kept[axis]) for axis in scope]) for scope in scopes]
@@ -103,7 +103,7 @@ def compile_rules(
 
 
 def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
-    """The rule as an automaton, by the cheapest of the ways that its width leaves; None where none is left."""
+    """The rule as an automaton, by the cheapest way that its width allows; None where none does."""
     cells = math.prod([len(kept[axis]) for axis in scope])
     if bound.rule.expression is not None and cells >= _WORTH_ARRAYS:
         from winnow.spaces.diagram import wide_automata  # loads numpy, which small spaces do without
@@ -119,7 +119,7 @@ def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], 
 def _decided(
     bound: Bound, decide: Decide, scope: Sequence[int], kept: Sequence[Sequence[int]], most_calls: int
 ) -> Automaton | None:
-    """The rule as an automaton, by asking after each axis whether it is decided by then; None past `most_calls`."""
+    """The rule as an automaton, by asking after each axis whether it is decided; None past `most_calls`."""
     inputs = list(zip(bound.rule.reads, bound.inputs(scope, kept), strict=True))
     layers: list[list[list[int]]] = []
     open_settings: list[tuple[int, ...]] = [()]

@@ -27,7 +27,7 @@ _RAISING: Outcomes = (NO, NO, YES)
 
 @dataclass(frozen=True)
 class Compiled:
-    """The diagram of all rules but those that were left out, as learning them would exceed the budget."""
+    """The diagram of all rules but those that were left out, as compiling them would exceed the budget."""
 
     diagram: Diagram
     left_out: tuple[Bound, ...] = ()
@@ -97,7 +97,7 @@ class _Problem:
     def relaxed(self) -> Compiled:
         """The diagram without the widest rules: one, two, four of them and so on, until it is small.
 
-        A rule that raises where only those may refuse is left out as well, behind them: each point asks it then.
+        A rule that raises where only those may refuse is left out after them: it is then asked at each point.
         """
         by_width = sorted(self.parts, key=lambda part: (part.automaton is None, self._cells(part)))
         budget = _RELAXED_DIAGRAM + 4 * sum(map(len, self.kept))

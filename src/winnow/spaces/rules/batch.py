@@ -19,7 +19,7 @@ Mask = Any
 
 
 class Unsuitable(Exception):
-    """Arrays of machine numbers could give another answer than Python here."""
+    """Arrays could give another answer than Python here."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def within(mask: Mask, reached: Any) -> Mask:
 def number(batch: Batch) -> Batch:
     """The batch as numbers of at most 64 bits. Raises Unsuitable."""
     if not batch.numeric:
-        raise Unsuitable("arithmetic with something that is no number")
+        raise Unsuitable("arithmetic with something that is not a number")
     if batch.scalar and batch.whole and abs(batch.value) >= INT_LIMIT:
         raise Unsuitable("an integer beyond 64 bits")
     if not batch.scalar and batch.value.dtype == np.bool_:

@@ -27,7 +27,7 @@ class Remaining:
 
 
 def last_axis(automaton: Partial, state: Sequence[Array], size: int) -> Remaining | None:
-    """The choices of the last axis that let the rule hold, for each state; None where only trying tells."""
+    """The choices of the last axis that let the rule hold, for each state; None where the choices have to be tried."""
     if len(automaton.scope) < 2:
         return None
     step = automaton.steps[-2]
