@@ -41,10 +41,10 @@ from winnow.families.attention_rdna.cells import Cell
 from winnow.families.attention_rdna.estimates import registers_to_spill
 from winnow.identity import sha256_hex
 from winnow.pack.cache import ObjectCache
-from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arch
 from winnow.selection.expand import expand
 from winnow.spaces import Rule
+from winnow.workers.pool import default_jobs
 
 ARCH = "gfx950"
 SECONDS = 60.0

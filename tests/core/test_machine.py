@@ -11,7 +11,7 @@ import pytest
 
 from winnow.errors import InputError
 from winnow.machine import available_bytes, child_environment, usable_processors
-from winnow.pack import pool
+from winnow.workers import pool
 
 KIB = 1024
 

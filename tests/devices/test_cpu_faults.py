@@ -10,7 +10,6 @@ import pytest
 
 from winnow.devices.cpu import CpuDevice
 from winnow.devices.device import DeviceFault
-from winnow.devices.worker_process import WorkerProcess
 from winnow.errors import InputError
 
 _DEATHS = {
@@ -148,13 +147,13 @@ def test_a_fault_crosses_process_boundaries_whole():
     assert (fault.kind, fault.detail, str(fault)) == ("timeout", "too long", "timeout: too long")
 
 
-def test_a_python_that_cannot_start_the_worker_is_an_error_of_the_environment(monkeypatch, tmp_path):
+def test_a_python_that_cannot_start_the_worker_is_an_error_of_the_environment(monkeypatch, tmp_path, healthy):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho no module named ctypes >&2\nexit 1\n")
     python.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(python))
-    with pytest.raises(InputError) as caught:
-        WorkerProcess("CPU", "cpu_worker", ["0"], isolated=True)
+    with CpuDevice() as device, pytest.raises(InputError) as caught:
+        load(device, healthy)
     expected = (
         "the CPU device's worker does not start: the worker exited with status 1; it wrote: no module named ctypes"
     )

@@ -178,7 +178,7 @@ def test_the_driver_is_imported_by_the_worker_alone() -> None:
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where packages shadow those that a worker would import."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 
 

@@ -168,7 +168,7 @@ def test_a_device_without_room_for_a_buffer_is_an_error_and_no_kernels_fault(gpu
 def test_a_worker_that_its_driver_keeps_from_dying_does_not_hold_up_the_run(bench, monkeypatch):
     """A killed process stays as long as the system's part of a driver waits for the hardware."""
     bench.launch(bench.good, COUNT)
-    process = bench.gpu._worker._process
+    process = bench.gpu._worker._worker._process
 
     def stuck(seconds):
         raise subprocess.TimeoutExpired("worker", seconds)

@@ -146,7 +146,7 @@ def test_the_worker_needs_nothing_but_this_package_and_the_standard_library():
     script = f"""
 import sys
 sys.path.append({root!r})
-import winnow.devices.worker_serving, winnow.devices.cpu_worker
+import winnow.workers.child, winnow.devices.cpu_worker
 print({{name.partition(".")[0] for name in sys.modules}} - sys.stdlib_module_names)
 """
     said = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)

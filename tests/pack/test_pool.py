@@ -15,8 +15,8 @@ from pack_samples import SAMPLE_COMPILER, SampleSource, SampleToolchain
 
 from winnow.compilers.code_object import CodeObject
 from winnow.errors import InputError
-from winnow.pack.pool import JobFailed, default_jobs, run_jobs
-from winnow.pack.worker import Job
+from winnow.pack.worker import PROGRAM, Job
+from winnow.workers.pool import JobFailed, default_jobs, run_jobs
 
 
 def job(text: str) -> Job:
@@ -25,7 +25,7 @@ def job(text: str) -> Job:
 
 def run(texts: list[str], workers: int = 2, timeout_s: float = 60.0) -> dict[int, CodeObject]:
     done: dict[int, CodeObject] = {}
-    run_jobs([job(text) for text in texts], workers=workers, done=done.__setitem__, timeout_s=timeout_s)
+    run_jobs(PROGRAM, [job(text) for text in texts], workers=workers, done=done.__setitem__, timeout_s=timeout_s)
     return done
 
 
@@ -54,7 +54,10 @@ def test_a_slow_failure_before_a_quick_one_is_the_one_reported() -> None:
     # The first job takes down two processes before it counts as failed, so the second's failure comes sooner.
     failed = failure(["die", "fail quick"])
     assert failed.index == 0
-    assert failed.failure.reason == "the compiler's process died 2 times (signal SIGKILL)"
+    assert failed.failure.reason == (
+        "its worker died 2 times; the last died of SIGKILL (the system ends a process so when memory runs out)"
+    )
+    assert failed.failure.killed
 
 
 def test_a_worker_that_dies_costs_one_retry_of_its_job(tmp_path: Path) -> None:
@@ -72,7 +75,7 @@ def test_an_exception_in_a_compiler_is_that_jobs_failure() -> None:
 
 def test_a_compilation_that_never_ends_is_stopped() -> None:
     failed = failure(["hang", "ok"], timeout_s=0.7)
-    assert (failed.index, failed.failure.reason) == (0, "compiling took longer than 0.7 s")
+    assert (failed.index, failed.failure.reason) == (0, "it took longer than 0.7 s")
 
 
 def test_what_a_compiler_prints_does_not_disturb_its_answers() -> None:
@@ -82,20 +85,21 @@ def test_what_a_compiler_prints_does_not_disturb_its_answers() -> None:
 def test_jobs_must_be_positive() -> None:
     with pytest.raises(InputError) as error:
         run(["ok"], 0)
-    assert str(error.value) == "0 compile jobs at a time are not possible\n  cure: give a number from 1 up"
+    assert str(error.value) == "0 jobs at a time are not possible\n  cure: give a number from 1 up"
     assert 1 <= default_jobs() <= len(os.sched_getaffinity(0))
 
 
 SCRIPT = """
     import sys
     from pack_samples import SAMPLE_COMPILER, SampleSource, SampleToolchain
-    from winnow.pack.pool import run_jobs
-    from winnow.pack.worker import Job
+    from winnow.pack.worker import PROGRAM, Job
+    from winnow.workers.pool import run_jobs
 
     source = SampleSource("k", "hang", ())
     print("begun", flush=True)
     try:
-        run_jobs([Job(SAMPLE_COMPILER, SampleToolchain(), source, "t")] * 2, workers=2, done=lambda *_: None)
+        job = Job(SAMPLE_COMPILER, SampleToolchain(), source, "t")
+        run_jobs(PROGRAM, [job] * 2, workers=2, done=lambda *_: None)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """
@@ -103,8 +107,8 @@ SCRIPT = """
 
 def workers_of(pid: int) -> list[int]:
     """Processes whose parent is `pid`."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(word) for word in text.split()]
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(word) for path in lists for word in path.read_text().split()]
 
 
 def runs(pid: int) -> bool:

@@ -252,6 +252,17 @@ def test_a_kernel_that_does_not_compile_is_named_with_what_the_compiler_said(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_compiler_that_the_system_ends_is_a_matter_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "build_sample", _builder_of(samples.SampleSource("s", "die", ())))
+    with pytest.raises(InputError) as error:
+        pack(mixed(), tmp_path)
+    assert str(error.value) == (
+        "packs/main.kdp.json: kernelDescriptors[0]: native cannot be compiled for x86-64-v3: its worker died 2 times; "
+        "the last died of SIGKILL (the system ends a process so when memory runs out)\n"
+        "  cure: compile fewer kernels at a time (`-j`), or take the variant out of the selection"
+    )
+
+
 def _builder_of(source: Any) -> Any:
     def build_sample(spec: samples.SampleSpec, *, arch: str) -> Any:
         return source

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from winnow.compilers.code_object import Argument
 from winnow.compilers.layout import argument_layout, parameters_of
 from winnow.devices.cpu_identity import CpuClaim, fingerprint
+from winnow.devices.running_worker import RunningWorker
 from winnow.devices.worker_device import WorkerDevice, WorkerModule
-from winnow.devices.worker_process import WorkerProcess
 from winnow.errors import InputError
 from winnow.targets.cpu import host_level
+from winnow.workers.process import Program
 
 
 class CpuDevice(WorkerDevice):
@@ -56,8 +57,9 @@ class CpuDevice(WorkerDevice):
             self._claim.release()
             self._claim = None
 
-    def _start(self) -> WorkerProcess:
-        return WorkerProcess("CPU", "cpu_worker", [str(self._claimed().cpu)], isolated=True)
+    def _start(self) -> RunningWorker:
+        processor = str(self._claimed().cpu)
+        return RunningWorker("CPU", Program("winnow.devices.cpu_worker", (processor,), codec="json", isolated=True))
 
     def _claimed(self) -> CpuClaim:
         self._claim = self._claim or CpuClaim()

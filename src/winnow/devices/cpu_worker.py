@@ -9,23 +9,28 @@ import ctypes
 import gc
 import mmap
 import os
+import resource
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
-from winnow.devices.worker_messages import Message, argument_bytes
-from winnow.devices.worker_serving import Operations
+from winnow.devices.worker_operations import Message, answering, argument_bytes
 
 _DEFAULT_ENVIRONMENT = ctypes.c_void_p(-1)  # FE_DFL_ENV
 _ARGUMENT_TYPES = (ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32)
 
 
-def start(cpu: str) -> tuple[Message, Operations]:
+def start(cpu: str) -> tuple[Message, Callable[[Message, int | None], Message]]:
     """Run on one processor from now on, where that is allowed; the first word is whether it is."""
     gc.disable()
+    # Every loaded object keeps a descriptor open.
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     held = _Holdings()
-    return {"pinned": _pin(int(cpu))}, {name: partial(operation, held) for name, operation in _OPERATIONS.items()}
+    operations = {name: partial(operation, held) for name, operation in _OPERATIONS.items()}
+    return {"pinned": _pin(int(cpu))}, answering(operations)
 
 
 def _pin(cpu: int) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from winnow.compilers.code_object import Argument
 from winnow.compilers.triton import read_triton_object
 from winnow.compilers.triton_types import NULL_POINTERS
+from winnow.devices.running_worker import RunningWorker
 from winnow.devices.worker_device import WorkerDevice, WorkerModule
-from winnow.devices.worker_process import WorkerProcess
 from winnow.errors import InputError
+from winnow.workers.process import Program
 
 POLICY_VERSION = 2
 """Raise it when launches come to be timed differently: measurements before and after are not comparable."""
@@ -56,5 +57,5 @@ class GpuDevice(WorkerDevice):
         }
         return self._loaded(payload, symbol, code.signature, facts, NULL_POINTERS)
 
-    def _start(self) -> WorkerProcess:
-        return WorkerProcess(self._name, "gpu_worker", [self._driver], isolated=False)
+    def _start(self) -> RunningWorker:
+        return RunningWorker(self._name, Program("winnow.devices.gpu_worker", (self._driver,), codec="json"))

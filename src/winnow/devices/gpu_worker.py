@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from winnow.devices.device import DeviceFault
 from winnow.devices.gpu_driver import Driver, Launch
-from winnow.devices.worker_messages import Message, argument_bytes
-from winnow.devices.worker_serving import Operations
+from winnow.devices.worker_operations import Message, answering, argument_bytes
 from winnow.dtypes import OF_ARGUMENTS
 from winnow.errors import InputError
 
@@ -60,7 +59,7 @@ class _Holdings:
     mappings: dict[int, _Mapping] = field(default_factory=dict)
 
 
-def start(driver: str) -> tuple[Message, Operations]:
+def start(driver: str) -> tuple[Message, Callable[[Message, int | None], Message]]:
     """Open the driver `module:class`; the first word is what it drives, or why it cannot."""
     module, _, name = driver.partition(":")
     try:
@@ -71,10 +70,11 @@ def start(driver: str) -> tuple[Message, Operations]:
             "launcher_gives_lds": held.driver.launcher_gives_lds,
         }
     except InputError as error:
-        return {"error": error.message, "cure": error.cure}, {}
+        return {"error": error.message, "cure": error.cure}, answering({})
     except DeviceFault as fault:
-        return {"error": f"the GPU cannot be used: {fault.detail}", "cure": None}, {}
-    return hello, {name: partial(_answered, operation, held) for name, operation in _OPERATIONS.items()}
+        return {"error": f"the GPU cannot be used: {fault.detail}", "cure": None}, answering({})
+    operations = {name: partial(_answered, operation, held) for name, operation in _OPERATIONS.items()}
+    return hello, answering(operations)
 
 
 def _answered(

@@ -16,8 +16,8 @@ from winnow.compilers.code_object import Argument
 from winnow.devices.argument_block import checked_grid, pack_arguments
 from winnow.devices.device import DeviceFault, Grid, Module
 from winnow.devices.guarded_memory import GUARD_BYTES, GuardedBuffer
-from winnow.devices.worker_messages import Message
-from winnow.devices.worker_process import WorkerProcess
+from winnow.devices.running_worker import RunningWorker
+from winnow.devices.worker_operations import Message
 from winnow.errors import InputError
 
 
@@ -49,7 +49,7 @@ class WorkerDevice(ABC):
         self._numbers = itertools.count()
         self._modules: WeakSet[WorkerModule] = WeakSet()
         self._buffers: WeakSet[GuardedBuffer] = WeakSet()
-        self._worker: WorkerProcess | None = None
+        self._worker: RunningWorker | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -73,7 +73,7 @@ class WorkerDevice(ABC):
         """Load a code object into the worker."""
 
     @abstractmethod
-    def _start(self) -> WorkerProcess:
+    def _start(self) -> RunningWorker:
         """A new worker."""
 
     def allocate(self, nbytes: int) -> GuardedBuffer:
@@ -140,14 +140,14 @@ class WorkerDevice(ABC):
         call = {"module": module.number, "block": block.data.hex(), "pointers": pointers, "grid": extents}
         return worker.request(command | call, limit_s)
 
-    def _running(self) -> WorkerProcess:
+    def _running(self) -> RunningWorker:
         if self._worker is not None and not self._worker.alive():
             self.close()
         if self._worker is None:
             self._worker = self._start()
         return self._worker
 
-    def _hand_over_module(self, worker: WorkerProcess, module: WorkerModule) -> None:
+    def _hand_over_module(self, worker: RunningWorker, module: WorkerModule) -> None:
         if module.number in worker.modules:
             return
         with os.fdopen(os.memfd_create("winnow-kernel"), "wb") as file:
@@ -162,7 +162,7 @@ class WorkerDevice(ABC):
             raise DeviceFault("load", reply["error"])
         worker.modules.add(module.number)
 
-    def _hand_over_buffer(self, worker: WorkerProcess, buffer: GuardedBuffer) -> None:
+    def _hand_over_buffer(self, worker: RunningWorker, buffer: GuardedBuffer) -> None:
         if buffer.number in worker.buffers:
             return
         request = {"op": "map", "buffer": buffer.number, "size": buffer.total_bytes, "guard": GUARD_BYTES}

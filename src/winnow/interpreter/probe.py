@@ -18,8 +18,8 @@ from winnow.graphs.model import Graph
 from winnow.interpreter.judge import judge
 from winnow.interpreter.launch import Launch, Memory, laid_out
 from winnow.interpreter.process import interpreter
-from winnow.pack.pool import default_jobs
 from winnow.runtime.correctness import Correctness
+from winnow.workers.pool import default_jobs
 
 _FENCE = 4096
 """Elements before and behind every tensor that no kernel may read or write."""

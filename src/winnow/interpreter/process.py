@@ -1,24 +1,15 @@
-"""Processes that interpret launches: the flag that makes Triton interpret is a whole process's."""
+"""Workers that interpret launches: the flag that makes Triton interpret is a whole process's."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
-import pickle
 import queue
-import select
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import IO
 
 from winnow.errors import Incomplete, InputError
 from winnow.interpreter.launch import Interpreted, Launch
-from winnow.machine import child_environment
+from winnow.workers.process import Program, Worker, WorkerFault
 
 TIMEOUT_SECONDS = 600.0
 """The longest that one launch may take; most take a second."""
@@ -26,6 +17,7 @@ TIMEOUT_SECONDS = 600.0
 _SHOWN_LINES = 12
 # One thread: matrices are small, and their sums come out the same everywhere.
 _ENVIRONMENT = {"TRITON_INTERPRET": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+_PROGRAM = Program("winnow.interpreter.worker", environment=_ENVIRONMENT)
 
 Interpret = Callable[[Launch], Interpreted]
 
@@ -34,77 +26,53 @@ Interpret = Callable[[Launch], Interpreted]
 def interpreter(processes: int = 1, timeout_s: float = TIMEOUT_SECONDS) -> Iterator[Interpret]:
     """A function that says what memory holds after a launch; as many threads may call it as there are processes.
 
-    It raises Incomplete where a process died, or gave no answer to a launch in `timeout_s`.
+    It raises Incomplete where a process died, or gave no answer to a launch in `timeout_s`; the next launch gets
+    another process.
 
     Raises:
         InputError: Triton is not installed.
+        Incomplete: a process does not start.
     """
     if importlib.util.find_spec("triton") is None:
         raise InputError(
             "Triton is not installed, so its interpreter cannot run", cure="pip install 'winnow-kernels[gpu]'"
         )
     with contextlib.ExitStack() as stack:
-        idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
-        for _ in range(processes):
-            idle.put(stack.enter_context(_started()))
+        idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+
+        def started() -> Worker:
+            try:
+                worker = Worker(_PROGRAM)
+            except WorkerFault as fault:
+                raise _incomplete(fault) from None
+            stack.callback(worker.end)
+            return worker
 
         def interpret(launch: Launch) -> Interpreted:
-            process = idle.get()
+            worker = idle.get()
             try:
-                return _answer(process, launch, timeout_s)
+                if not worker.alive():
+                    worker = started()
+                return _answer(worker, launch, timeout_s)
             finally:
-                idle.put(process)
+                idle.put(worker)
 
+        for _ in range(processes):
+            idle.put(started())
         yield interpret
 
 
-@dataclass(frozen=True)
-class _Process:
-    """A running worker with its pipes and what it writes to standard error."""
-
-    popen: subprocess.Popen[bytes]
-    launches: IO[bytes]
-    answers: IO[bytes]
-    stderr: IO[bytes]
-
-
-@contextlib.contextmanager
-def _started() -> Iterator[_Process]:
-    """A worker, which is gone with all that it started when the context ends."""
-    with tempfile.TemporaryFile() as stderr:
-        popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "winnow.interpreter.worker", str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            env=child_environment(**_ENVIRONMENT),
-            # Its own group, so that one signal ends it together with the launch that it forked.
-            start_new_session=True,
-        )
-        if popen.stdin is None or popen.stdout is None:
-            raise RuntimeError("a worker process was started without its pipes")
-        try:
-            yield _Process(popen, popen.stdin, popen.stdout, stderr)
-        finally:
-            # Where the worker is dead already but not reaped, its id is still its group's.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(popen.pid, signal.SIGKILL)
-            popen.wait()
-            popen.stdout.close()
-            with contextlib.suppress(BrokenPipeError):
-                popen.stdin.close()
-
-
-def _answer(process: _Process, launch: Launch, timeout_s: float) -> Interpreted:
+def _answer(worker: Worker, launch: Launch, timeout_s: float) -> Interpreted:
     try:
-        pickle.dump(launch, process.launches)
-        process.launches.flush()
-        if not select.select([process.answers], [], [], timeout_s)[0]:
-            raise Incomplete(f"{launch.source.symbol}: the interpreter gave no answer to a launch in {timeout_s:g} s")
-        answered: Interpreted = pickle.load(process.answers)
-    except (BrokenPipeError, EOFError, pickle.UnpicklingError):
-        code = process.popen.wait()
-        process.stderr.seek(0)
-        said = process.stderr.read().decode(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
-        raise Incomplete("\n    ".join([f"the interpreter's process ended with {code}", *said])) from None
-    return answered
+        interpreted: Interpreted = worker.request(launch, timeout_s)
+    except WorkerFault as fault:
+        if fault.kind == "timeout":
+            said = f"{launch.source.symbol}: the interpreter gave no answer to a launch in {timeout_s:g} s"
+            raise Incomplete(said) from None
+        raise _incomplete(fault) from None
+    return interpreted
+
+
+def _incomplete(fault: WorkerFault) -> Incomplete:
+    said = fault.said.strip().splitlines()[-_SHOWN_LINES:]
+    return Incomplete("\n    ".join([f"the interpreter's worker {fault.cause}", *said]))

@@ -1,13 +1,12 @@
-"""The interpreter's process: runs launches from its standard input. TRITON_INTERPRET=1 holds for a whole process."""
+"""What the interpreter's workers do: run launches. TRITON_INTERPRET=1 holds for a whole process."""
 
 from __future__ import annotations
 
-import ctypes
 import linecache
 import os
 import pickle
 import signal
-import sys
+from collections.abc import Callable
 from typing import Any
 
 from winnow.compilers.source import TritonSource
@@ -15,8 +14,7 @@ from winnow.interpreter.bounds import OutOfBounds, bounded
 from winnow.interpreter.host_array import HostArray
 from winnow.interpreter.launch import Interpreted, Launch, Memory
 from winnow.interpreter.mended_dot import mend_dot
-
-_PR_SET_PDEATHSIG = 1
+from winnow.workers.child import die_with
 
 
 def apart(launch: Launch) -> Interpreted:
@@ -72,27 +70,7 @@ def function_of(source: TritonSource) -> Any:
     return namespace[source.function]
 
 
-def die_with(parent: int) -> None:
-    """This process ends when the process `parent`, which started it, does."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def main(parent: int) -> None:
-    """Answer launches until standard input ends; what kernels print goes to standard error."""
-    die_with(parent)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+def start() -> tuple[None, Callable[[Launch, int | None], Interpreted]]:
+    """A worker's beginning, see `winnow.workers.child`."""
     mend_dot()
-    while True:
-        try:
-            launch: Launch = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        pickle.dump(apart(launch), answers)
-        answers.flush()
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    return None, lambda launch, _: apart(launch)

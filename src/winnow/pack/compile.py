@@ -11,13 +11,15 @@ from winnow.compilers.find import Language
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache, object_key
 from winnow.pack.executor import LOCAL, Executor
-from winnow.pack.pool import TIMEOUT_SECONDS, JobFailed, Timing
-from winnow.pack.worker import Failure, Job
+from winnow.pack.worker import Job
+from winnow.workers.pool import TIMEOUT_SECONDS, Failure, JobFailed, Timing
 
 Progress = Callable[[str, int, int], None]
 """(stage, done, total), called from the packing thread."""
 
 _SHOWN_LINES = 12
+_REFUSED = "correct the kernel's source, or take the variant out of the selection"
+_KILLED = "compile fewer kernels at a time (`-j`), or take the variant out of the selection"
 
 
 @dataclass(frozen=True)
@@ -132,5 +134,5 @@ def _failed(request: Request, failure: Failure) -> InputError:
     return InputError(
         "\n    ".join([f"{request.kernel} cannot be compiled for {request.target}: {failure.reason}", *shown]),
         place=request.place,
-        cure="correct the kernel's source, or take the variant out of the selection",
+        cure=_KILLED if failure.killed else _REFUSED,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from winnow import plugins
-from winnow.pack.pool import Timing, run_jobs
-from winnow.pack.worker import Job
+from winnow.pack.worker import PROGRAM, Job
+from winnow.workers.pool import Timing, run_jobs
 
 GROUP = "winnow.executors"
 LOCAL_NAME = "local"
@@ -17,7 +18,7 @@ LOCAL_NAME = "local"
 class RunJobs(Protocol):
     """Runs every job, `workers` at a time, and hands each result to `done(index, result)` in the calling thread.
 
-    The same results and the same first failure for any number of workers. Raises `pool.JobFailed`.
+    The same results and the same first failure for any number of workers. Raises `winnow.workers.pool.JobFailed`.
     """
 
     def __call__(
@@ -33,7 +34,7 @@ class Executor:
     run: RunJobs
 
 
-LOCAL = Executor(LOCAL_NAME, run_jobs)
+LOCAL = Executor(LOCAL_NAME, partial(run_jobs, PROGRAM))
 """Worker processes on this machine."""
 
 

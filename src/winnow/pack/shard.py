@@ -23,9 +23,9 @@ from winnow.pack.cache import ObjectCache
 from winnow.pack.compile import Progress, compile_all
 from winnow.pack.executor import LOCAL, Executor
 from winnow.pack.hydrate import Authored, Hydrated, build_source, check_support, hydrate, module_name
-from winnow.pack.pool import TIMEOUT_SECONDS
 from winnow.pack.resources import NO_LIMITS, resource_problem
 from winnow.pack.survivors import Shadowed, Survivor, survivors
+from winnow.workers.pool import TIMEOUT_SECONDS
 
 _SOURCE_KEYS = ("kind", "source", "builder", "spec")
 

@@ -1,23 +1,22 @@
-"""A process that compiles kernels for a pack: one job at a time from its standard input, one answer a job."""
+"""What a pack's workers do: one compile job at a time, and one answer to each."""
 
 from __future__ import annotations
 
-import ctypes
-import os
-import pickle
 import signal
-import struct
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.compiler import CompileFailed, Compiler
 from winnow.errors import WinnowError
+from winnow.workers.pool import Failure
+from winnow.workers.process import Program
 
-FRAME = struct.Struct("<Q")
-_PR_SET_PDEATHSIG = 1
+PROGRAM = Program("winnow.pack.worker")
+"""What a pack's workers run."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +28,6 @@ class Job:
     source: Any
     target: str
     wanted: Literal["object", "digest"] = "object"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a job gave no object: one line, and all that the compiler said."""
-
-    reason: str
-    detail: str = ""
 
 
 def answer(job: Job) -> CodeObject | str | Failure:
@@ -55,22 +46,8 @@ def answer(job: Job) -> CodeObject | str | Failure:
         return Failure(f"the compiler raised {type(error).__name__}: {error}", traceback.format_exc())
 
 
-def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
-    """Answer jobs until their stream ends."""
-    while len(head := jobs.read(FRAME.size)) == FRAME.size:
-        job = pickle.loads(jobs.read(*FRAME.unpack(head)))
-        raw = pickle.dumps(answer(job))
-        answers.write(FRAME.pack(len(raw)) + raw)
-        answers.flush()
-
-
-def main(parent: int) -> None:
-    """Serve on the process's pipes, dying with the process `parent`; what compilers print goes to standard error."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit(1)
+def start() -> tuple[None, Callable[[Job, int | None], CodeObject | str | Failure]]:
+    """A worker's beginning, see `winnow.workers.child`."""
     # SIGTERM must unwind: a compiler that started processes ends them on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    serve(sys.stdin.buffer, answers)
+    return None, lambda job, _: answer(job)

@@ -10,12 +10,12 @@ from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.pack.cache import ObjectCache
 from winnow.pack.executor import LOCAL_NAME, find_executor
-from winnow.pack.pool import default_jobs
 from winnow.pack.shard import ShardReport, pack_arches
 from winnow.steps.approval import check_approval
 from winnow.steps.progress import Progress, silent
 from winnow.targets.arches import arch_facts
 from winnow.targets.generics import GENERICS
+from winnow.workers.pool import default_jobs
 
 
 def pack_engine(

@@ -1,4 +1,6 @@
-"""The one way to run code that may crash, hang, leak or eat memory: in a child process, with limits.
+"""The one way to run code that may crash, hang or eat memory: in a process of its own, which may die without harm.
 
-Imports the floor only. Never knows what it runs.
+Imports: errors, machine, files. A device's worker imports this package with the standard library alone, so nothing is
+imported here.
+Never: what it runs, and for whom.
 """

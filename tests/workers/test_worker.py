@@ -1,0 +1,161 @@
+"""A worker answers in order, dies alone, and a late answer is nobody's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import ended
+
+from winnow.workers.process import Program, Worker, WorkerFault
+
+_MODULE = """
+import os, subprocess, sys, time
+
+def start(greeting):
+    return greeting, answer
+
+def answer(message, descriptor):
+    if message == "pid":
+        return os.getpid()
+    if message == "child":
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+    if message == "read":
+        return os.pread(descriptor, 100, 0).decode()
+    word, _, rest = message.partition(" ")
+    if word == "sleep":
+        time.sleep(float(rest))
+    if word == "exit":
+        print("last words", flush=True)
+        os._exit(int(rest))
+    if word == "kill":
+        os.kill(os.getpid(), int(rest))
+    if word == "unsendable":
+        return lambda: None
+    return message
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    (tmp_path / "echoing.py").write_text(_MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return Program("echoing", ("hello",))
+
+
+@pytest.fixture
+def worker(program: Program) -> Iterator[Worker]:
+    started = Worker(program)
+    yield started
+    started.end()
+
+
+def test_it_greets_and_answers(worker: Worker) -> None:
+    assert worker.hello == "hello"
+    assert [worker.request(word, 20) for word in ("one", "two")] == ["one", "two"]
+    assert worker.alive()
+
+
+def test_a_message_may_be_larger_than_any_buffer_of_the_system(worker: Worker) -> None:
+    large = "x" * (5 << 20)
+    assert worker.request(large, 20) == large
+
+
+def test_a_descriptor_travels_with_a_message(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("what it holds")
+    with path.open() as file:
+        assert worker.request("read", 20, file.fileno()) == "what it holds"
+
+
+def test_numbers_of_requests_begin_again(worker: Worker) -> None:
+    worker._number = (1 << 16) - 2
+    assert [worker.request(word, 20) for word in "abc"] == ["a", "b", "c"]
+
+
+def test_a_late_answer_is_never_taken_for_the_next_one(program: Program, worker: Worker) -> None:
+    pid = worker.request("pid", 20)
+    with pytest.raises(WorkerFault) as fault:
+        worker.request("sleep 600", 0.2)
+    assert (fault.value.kind, fault.value.cause) == ("timeout", "gave no answer within 0.2 s")
+    assert ended(pid)
+    assert not worker.alive()
+    following = Worker(program)
+    assert following.request("sleep 0", 20) == "sleep 0"
+    following.end()
+
+
+def test_an_answer_to_another_request_ends_the_conversation(worker: Worker) -> None:
+    """As a stray write into the channel could make one."""
+    worker._channel.send(7, "early")
+    with pytest.raises(WorkerFault) as fault:
+        worker.request("pid", 20)
+    assert (fault.value.kind, fault.value.cause) == ("crash", "broke off the conversation")
+
+
+@pytest.mark.parametrize(
+    ("message", "cause", "said", "killed_by"),
+    [
+        ("exit 3", "exited with status 3", "last words\n", None),
+        (f"kill {signal.SIGABRT.value}", "died of SIGABRT", "", signal.SIGABRT),
+        (
+            f"kill {signal.SIGKILL.value}",
+            "died of SIGKILL (the system ends a process so when memory runs out)",
+            "",
+            signal.SIGKILL,
+        ),
+        (f"kill {signal.SIGRTMIN + 3}", f"died of signal {signal.SIGRTMIN + 3}", "", signal.SIGRTMIN + 3),
+    ],
+)
+def test_a_death_says_what_it_was(worker: Worker, message: str, cause: str, said: str, killed_by: int | None) -> None:
+    with pytest.raises(WorkerFault) as caught:
+        worker.request(message, 20)
+    fault = caught.value
+    assert (fault.kind, fault.cause, fault.said, fault.killed_by) == ("crash", cause, said, killed_by)
+    assert not worker.alive()
+
+
+def test_an_answer_that_cannot_be_sent_says_why(worker: Worker) -> None:
+    with pytest.raises(WorkerFault) as fault:
+        worker.request("unsendable", 20)
+    assert fault.value.cause == "exited with status 1"
+    assert "pickle" in fault.value.said
+
+
+def test_what_a_worker_started_ends_with_it(worker: Worker) -> None:
+    child = worker.request("child", 20)
+    worker.end()
+    assert ended(child)
+    worker.end()
+
+
+def test_a_module_that_does_not_start_says_why(program: Program) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(WorkerFault) as fault:
+        Worker(Program("echoing", ()))
+    assert fault.value.cause == "exited with status 1"
+    assert fault.value.said.endswith("TypeError: start() missing 1 required positional argument: 'greeting'\n")
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_process_that_the_system_refuses_is_a_fault(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(WorkerFault) as fault:
+        Worker(program)
+    assert fault.value.cause == "cannot be started: No such file or directory"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_an_isolated_worker_imports_nothing_of_the_users(program: Program) -> None:
+    with pytest.raises(WorkerFault) as fault:
+        Worker(Program("echoing", ("hello",), isolated=True))
+    assert fault.value.said.endswith("ModuleNotFoundError: No module named 'echoing'\n")
+
+
+def test_ctrl_c_is_for_the_parent(worker: Worker) -> None:
+    os.kill(worker.pid, signal.SIGINT)
+    assert worker.request("one", 20) == "one"
