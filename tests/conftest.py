@@ -7,9 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from small_engine import make_small_engine
 
 from winnow.cli.app import run
+
+# A shared machine may be slow at any time; that says nothing about the code.
+settings.register_profile("winnow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("winnow")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

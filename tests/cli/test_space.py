@@ -129,8 +129,8 @@ def test_an_estimate_is_never_printed_as_a_count(tmp_path: Path, capsys: pytest.
         ),
         (
             '{"params": {"tile": [2],\n"block": [1, 2, 1]},\n"constraints": []}',
-            ':2: params.block: axis "block": the choice block=1 appears twice (values that are equal in Python '
-            "cannot be told apart by rules)\n  cure: keep one of the two",
+            ':2: params.block: axis "block": the choice block=1 appears twice (rules cannot distinguish '
+            "values that are equal in Python)\n  cure: keep one of the two",
         ),
         (
             '{"params": {"tile": [2],\n"block": [[1]]},\n"constraints": []}',

@@ -57,7 +57,7 @@ def test_a_changed_default_or_knob_changes_the_key() -> None:
     assert len(keys) == 5
 
 
-def test_an_id_is_readable_in_front_and_exact_behind() -> None:
+def test_an_id_is_readable_before_its_last_at_sign_and_exact_after_it() -> None:
     assert tuning_id("d128", "0123456789abcdef") == "d128_wpenone@0123456789abcdef"
     identifier = tuning_id("d@128", "0123456789abcdef", waves_per_eu=2)
     assert identifier == "d@128_wpe2@0123456789abcdef"
@@ -123,7 +123,7 @@ def test_one_configuration_has_one_spelling(knobs: dict[str, Any], canonical: tu
     assert canonicalise(SPACE, canonical, base=BASE, inert=inert) == canonical
 
 
-def test_what_is_no_configuration_is_refused() -> None:
+def test_what_is_not_a_configuration_is_refused() -> None:
     with pytest.raises(InputError) as unknown:
         canonicalise(SPACE, {"block_m": 64}, base=BASE)
     assert str(unknown.value) == 'unknown knob "block_m"\n  cure: did you mean "block_n"?'

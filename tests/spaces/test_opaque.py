@@ -220,11 +220,11 @@ def test_an_answer_that_is_no_truth_is_an_error() -> None:
         TuningSpace(AXES, (opaque(lambda spec: (spec.tile > 99, "too small"), base=Spec(), axes=AXES),)).count()
 
 
-def test_a_base_that_is_no_spec_and_a_knob_that_is_no_field_are_refused() -> None:
+def test_a_base_must_be_a_spec_and_a_knob_one_of_its_fields() -> None:
     with pytest.raises(InputError) as caught:
         opaque(bool, base=Spec, axes=AXES)
     assert str(caught.value) == (
-        f"{Spec!r} is not an instance of a dataclass\n  cure: give a base spec, as the default one"
+        f"{Spec!r} is not an instance of a dataclass\n  cure: give a base spec, such as the default one"
     )
     with pytest.raises(InputError) as caught:
         opaque(bool, base=Spec(), axes=(choices("tyle", [1]),))

@@ -1,4 +1,4 @@
-"""Exact answers: if these fail, Winnow tells an integrator a wrong number of variants, or draws unfair samples."""
+"""Exact answers: if these fail, Winnow gives an integrator a wrong number of variants, or draws unfair samples."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_a_function_that_forgets_to_return_is_an_error() -> None:
         (lambda: choices("a", []), 'axis "a" has no values\n  cure: give it one value at least, or remove it'),
         (
             lambda: choices("a", [1, 2, True]),
-            'axis "a": the choice a=True appears twice (values that are equal in Python cannot be told apart by rules)'
+            'axis "a": the choice a=True appears twice (rules cannot distinguish values that are equal in Python)'
             "\n  cure: keep one of the two",
         ),
         (
@@ -301,15 +301,15 @@ def test_a_function_that_forgets_to_return_is_an_error() -> None:
         ),
         (
             lambda: TuningSpace((choices("a", [1]), choices("a", [2]))),
-            'two of the space share the axis name "a"\n  cure: give every axis its own name',
+            'two axes have the name "a"\n  cure: give every axis its own name',
         ),
         (
             lambda: TuningSpace((choices("a", [1]), KnobAxis("b", ((("a", 2),),)))),
-            'two of the space share the knob name "a"\n  cure: give every knob its own name',
+            'two knobs have the name "a"\n  cure: give every knob its own name',
         ),
         (
             lambda: TuningSpace((choices("a", [1]),), (Rule.from_expression("a > 0"), Rule.from_expression("a > 0"))),
-            'two of the space share the rule name "a > 0"\n  cure: give every rule its own name',
+            'two rules have the name "a > 0"\n  cure: give every rule its own name',
         ),
         (
             lambda: TuningSpace((choices("a", [1]),), given={"a": 2}),

@@ -38,7 +38,7 @@ def sorted_knobs(knobs: Mapping[str, Value] | Iterable[tuple[str, Value]]) -> Kn
 
 
 def defaults_fingerprint(defaults: Mapping[str, Value]) -> str:
-    """16 hex digits over the base spec's knob values: a changed default makes every stored id of it a stranger."""
+    """16 hex digits over the base spec's knob values: a changed default invalidates every stored id over it."""
     return stable_json_hash({"defaults": dict(defaults)}, 16)
 
 
@@ -61,7 +61,7 @@ def config_key(*, abi: str, arch: str, path: str, variant: str, knobs: Knobs, de
 
 
 def tuning_id(variant: str, key: str, waves_per_eu: int | None = None) -> str:
-    """`<variant>_wpe<N|none>@<key>`: readable in front, exact after the last `@`."""
+    """`<variant>_wpe<N|none>@<key>`: readable before the last `@`, exact after it."""
     return f"{variant}_wpe{'none' if waves_per_eu is None else waves_per_eu}@{key}"
 
 
@@ -98,7 +98,7 @@ def canonicalise(
     base: Mapping[str, Value] | None = None,
     inert: Callable[[Mapping[str, Value]], Iterable[str]] | None = None,
 ) -> Knobs:
-    """The one spelling of a configuration: without the knobs that do nothing, and refused if the space has it not.
+    """The one spelling of a configuration, without the knobs that do nothing; refused if it is not in the space.
 
     Dropped are sub-knobs whose gate is not on, knobs that `inert` names (it is given the knobs and says which of
     them have no effect beside the others) and knobs that equal the base spec's value.

@@ -1,4 +1,4 @@
-"""Lists the points of a diagram column by column, as whole columns are repeated and joined faster than points are."""
+"""Lists the points of a diagram column by column, as whole columns repeat and join faster than points do."""
 
 from __future__ import annotations
 

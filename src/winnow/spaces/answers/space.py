@@ -41,8 +41,8 @@ class TuningSpace:
     random points, and the exact answers raise `Incomplete`.
 
     Raises:
-        InputError: two axes, knobs or rules of one name, a rule that reads what is neither knob nor given, or that
-            reads a knob which may be left to policy without a word on what it then sees.
+        InputError: two axes, knobs or rules of one name, a rule that reads neither a knob nor a given field, or that
+            reads a knob that may be left to policy without saying what it then sees.
     """
 
     axes: tuple[KnobAxis, ...]
@@ -55,9 +55,9 @@ class TuningSpace:
         object.__setattr__(self, "rules", tuple(self.rules))
         object.__setattr__(self, "given", dict(self.given))
         refuse_unreadable(self.given)
-        _refuse_twins("axis", [axis.name for axis in self.axes])
-        _refuse_twins("knob", [knob for axis in self.axes for knob in axis.knobs])
-        _refuse_twins("rule", [rule.name for rule in self.rules])
+        _refuse_twins("axis", "axes", [axis.name for axis in self.axes])
+        _refuse_twins("knob", "knobs", [knob for axis in self.axes for knob in axis.knobs])
+        _refuse_twins("rule", "rules", [rule.name for rule in self.rules])
         for knob in self._home:
             if knob in self.given:
                 raise InputError(f'"{knob}" is a knob and a given field', cure="rename one of the two")
@@ -77,20 +77,20 @@ class TuningSpace:
         return [bind(rule, self.axes, self._home, self.given) for rule in self.rules]
 
     @cached_property
-    def _solved(self) -> compilation.Solved:
-        return compilation.solve([len(axis.choices) for axis in self.axes], self._bound, self.budget)
+    def _compiled(self) -> compilation.Compiled:
+        return compilation.compile_space([len(axis.choices) for axis in self.axes], self._bound, self.budget)
 
     def _exactly(self) -> Diagram:
         """The diagram, if it says all. Raises Incomplete."""
-        solved = self._solved
-        if solved.left_out and solved.diagram.total:
-            left = ", ".join(str(bound.rule) for bound in solved.left_out[:3])
-            left += f" and {len(solved.left_out) - 3} more" if len(solved.left_out) > 3 else ""
+        compiled = self._compiled
+        if compiled.left_out and compiled.diagram.total:
+            left = ", ".join(str(bound.rule) for bound in compiled.left_out[:3])
+            left += f" and {len(compiled.left_out) - 3} more" if len(compiled.left_out) > 3 else ""
             raise Incomplete(
                 f"an exact answer is beyond the budget of {self.budget} steps: left out {left}",
                 cure="ask for an estimate (`size`), split the rule, or give the space a larger budget",
             )
-        return solved.diagram
+        return compiled.diagram
 
     @property
     def cartesian(self) -> int:
@@ -100,7 +100,7 @@ class TuningSpace:
     @property
     def order(self) -> tuple[str, ...]:
         """The names of the axes in the order in which `enumerate` and `point` count: the last one runs fastest."""
-        return tuple(self.axes[axis].name for axis in self._solved.diagram.axes)
+        return tuple(self.axes[axis].name for axis in self._compiled.diagram.axes)
 
     def count(self) -> int:
         """The exact number of valid points.
@@ -113,14 +113,14 @@ class TuningSpace:
 
     def size(self, draws: int = 20_000, seed: int = 0) -> Size:
         """The number of valid points: exact where the budget allows it, else an estimate from `draws` random points."""
-        solved = self._solved
-        if not solved.left_out or not solved.diagram.total:
-            return counted(solved.diagram.total)
+        compiled = self._compiled
+        if not compiled.left_out or not compiled.diagram.total:
+            return counted(compiled.diagram.total)
         draw, hits = random.Random(seed), 0
         for _ in range(draws):
-            taken = unrank(solved.diagram, draw.randrange(solved.diagram.total))
-            hits += refusal(solved.left_out, taken) is None
-        return estimated(solved.diagram.total, hits, draws)
+            taken = unrank(compiled.diagram, draw.randrange(compiled.diagram.total))
+            hits += refusal(compiled.left_out, taken) is None
+        return estimated(compiled.diagram.total, hits, draws)
 
     def marginals(self) -> dict[str, dict[Value | Policy, int]]:
         """For every knob and value the number of valid points that set it so; `POLICY` counts those that leave it.
@@ -175,22 +175,20 @@ class TuningSpace:
             InputError: the space has no valid point, or a rule raises.
             Incomplete: the rules that were left out refuse nearly every draw.
         """
-        solved = self._solved
-        total = solved.diagram.total
+        compiled = self._compiled
+        total = compiled.diagram.total
         if n and not total:
             raise InputError("the space has no valid point to sample from")
         draw = random.Random(seed)
         found: list[Setting] = []
-        for _ in range(n if not solved.left_out else _MOST_DRAWS + _DRAWS_PER_POINT * n):
+        for _ in range(n if not compiled.left_out else _MOST_DRAWS + _DRAWS_PER_POINT * n):
             if len(found) == n:
                 break
-            taken = unrank(solved.diagram, draw.randrange(total))
-            if not solved.left_out or refusal(solved.left_out, taken) is None:
+            taken = unrank(compiled.diagram, draw.randrange(total))
+            if not compiled.left_out or refusal(compiled.left_out, taken) is None:
                 found.append(self._setting(taken))
         if len(found) < n:
-            raise Incomplete(
-                f"only {len(found)} of {n} points found: nearly all draws are refused by the rules left out"
-            )
+            raise Incomplete(f"only {len(found)} of {n} points found: the rules left out refuse nearly every draw")
         return found
 
     def enumerate(self) -> Iterator[Setting]:
@@ -205,26 +203,26 @@ class TuningSpace:
 
     def tuples(self) -> Iterator[tuple[Any, ...]]:
         """`enumerate` as tuples of the values of `knobs`, `POLICY` where a point leaves the knob unset."""
-        solved = self._solved
-        if not solved.diagram.roots and solved.diagram.total:
+        compiled = self._compiled
+        if not compiled.diagram.roots and compiled.diagram.total:
             yield ()
         columns = [[_column(axis, knob) for knob in axis.knobs] for axis in self.axes]
-        if solved.left_out:
-            yield from self._filtered(solved, columns)
+        if compiled.left_out:
+            yield from self._filtered(compiled, columns)
             return
-        listed = [knob for axis in solved.diagram.axes for knob in self.axes[axis].knobs]
+        listed = [knob for axis in compiled.diagram.axes for knob in self.axes[axis].knobs]
         places = [listed.index(knob) for knob in self.knobs]
-        for chunk in listing.chunks(solved.diagram, columns):
+        for chunk in listing.chunks(compiled.diagram, columns):
             yield from zip(*[chunk[place] for place in places], strict=True)
 
-    def _filtered(self, solved: compilation.Solved, columns: listing.Cells) -> Iterator[tuple[Any, ...]]:
+    def _filtered(self, compiled: compilation.Compiled, columns: listing.Cells) -> Iterator[tuple[Any, ...]]:
         """The points of the diagram that the rules which were left out hold for."""
         numbers = [[range(len(axis.choices))] for axis in self.axes]
-        order = solved.diagram.axes
+        order = compiled.diagram.axes
         places = [order.index(axis) for axis in range(len(self.axes))]
-        for chunk in listing.chunks(solved.diagram, numbers):
+        for chunk in listing.chunks(compiled.diagram, numbers):
             for taken in zip(*[chunk[place] for place in places], strict=True):
-                if refusal(solved.left_out, taken) is None:
+                if refusal(compiled.left_out, taken) is None:
                     yield tuple([c[choice] for own, choice in zip(columns, taken, strict=True) for c in own])
 
     def contains(self, point: Mapping[str, Value]) -> bool:
@@ -270,10 +268,10 @@ class TuningSpace:
         return found
 
 
-def _refuse_twins(what: str, names: Sequence[str]) -> None:
+def _refuse_twins(one: str, several: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f'two of the space share the {what} name "{twin}"', cure=f"give every {what} its own name")
+        raise InputError(f'two {several} have the name "{twin}"', cure=f"give every {one} its own name")
 
 
 def _column(axis: KnobAxis, knob: str) -> list[Any]:

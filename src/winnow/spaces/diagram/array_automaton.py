@@ -1,4 +1,4 @@
-"""Rules as machines over arrays: read axis by axis for many contexts at once, with a state in columns."""
+"""Rules as automata over arrays: read axis by axis for many contexts at once, with a state in columns."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from winnow.spaces.diagram.automaton import Automaton, smallest
+from winnow.spaces.rules.batch import INT_LIMIT
 from winnow.spaces.rules.effort import OverBudget
 from winnow.spaces.rules.outcome import NO, RAISED, YES
 
-_EXACT = 1 << 62
 _SMALL_RANGE = 1 << 25
 
 Array = Any
@@ -33,7 +33,7 @@ class ArrayAutomaton(Protocol):
 
 
 class Table:
-    """An automaton as a machine: its state is one column."""
+    """An explicit automaton over arrays: its state is one column."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.scope = automaton.scope
@@ -57,7 +57,7 @@ class Deferred:
     """A rule of which only a function is known: it is called when its last axis is met, where it is still wanted.
 
     `call` takes the choice of every axis of the scope and gives an outcome, of which those `accepted` count as holding.
-    It is called `most` times at the most. `raised` says whether it has raised.
+    It is called at most `most` times. `raised` says whether it has raised.
     """
 
     def __init__(
@@ -97,10 +97,10 @@ def distinct(columns: Sequence[Array], rows: int) -> tuple[int, Array, Array]:
         bits = _as_integers(column)
         low, high = int(bits.min()), int(bits.max())
         span = high - low + 1
-        if span >= _EXACT // reach:
+        if span >= INT_LIMIT // reach:
             bits = np.unique(bits, return_inverse=True)[1]
             low, span = 0, int(bits.max()) + 1
-        if span >= _EXACT // reach:
+        if span >= INT_LIMIT // reach:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)
             reach = int(key.max()) + 1
         key = key * span + (bits - low)
@@ -127,11 +127,11 @@ def _as_integers(column: Array) -> Array:
     return column.view(np.int64) if column.dtype == np.float64 else column.astype(np.int64)
 
 
-def explored(machine: ArrayAutomaton, sizes: Sequence[int], most_edges: int) -> Automaton:
-    """The automaton that a machine is whose first column says that the rule already holds (as `Partial` has it).
+def explored(automaton: ArrayAutomaton, sizes: Sequence[int], most_edges: int) -> Automaton:
+    """The explicit automaton of an array automaton whose first column says that the rule already holds, as `Partial`'s.
 
     Raises:
-        OverBudget: it has more than `most_edges` before it is made small.
+        OverBudget: it has more than `most_edges` before it is minimised.
     """
     layers: list[list[list[int]]] = []
     state: list[Array] = []
@@ -141,7 +141,7 @@ def explored(machine: ArrayAutomaton, sizes: Sequence[int], most_edges: int) -> 
         if most_edges < 0:
             raise OverBudget
         wanted = np.ones((1, 1), dtype=np.bool_)
-        alive, after = machine.advance(depth, [column[:, None] for column in state], size, wanted)
+        alive, after = automaton.advance(depth, [column[:, None] for column in state], size, wanted)
         alive = np.broadcast_to(alive, (contexts, size))
         layer = np.where(alive, YES, NO)
         if depth + 1 < len(sizes):
@@ -151,4 +151,4 @@ def explored(machine: ArrayAutomaton, sizes: Sequence[int], most_edges: int) -> 
             layer[still] = place + 3
             state, contexts = [column[first] for column in columns], number
         layers.append(layer.tolist())
-    return smallest(machine.scope, layers, sizes)
+    return smallest(automaton.scope, layers, sizes)

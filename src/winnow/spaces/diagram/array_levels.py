@@ -1,4 +1,4 @@
-"""Grows the diagram level by level with arrays: for spaces with hundreds of thousands of edges and more."""
+"""Constructs the diagram level by level on arrays: for spaces with hundreds of thousands of edges or more."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from winnow.spaces.diagram.array_automaton import ArrayAutomaton, distinct
 from winnow.spaces.diagram.diagram import Diagram, Level, free
 from winnow.spaces.diagram.order import Step
+from winnow.spaces.rules.batch import INT_LIMIT
 from winnow.spaces.rules.effort import OverBudget
-from winnow.spaces.rules.last_axis import leaf
+from winnow.spaces.rules.last_axis import last_axis
 from winnow.spaces.rules.partial import Partial
 
 _BLOCK = 1 << 20
-_EXACT = 1 << 62
 _TRIES_PER_EDGE = 8
 _STEPS_PER_STATE = 2
 
 Array = Any
 States = dict[int, list[Array]]
-"""The state columns of the machines that a context carries, by the machine's number."""
+"""The state columns of the automata that a context carries, by the automaton's number."""
 
 
 @dataclass
 class _Node:
-    """One step of the forest, as in `growth`: `advanced` are machines with the depth that this axis has for them."""
+    """One step of the forest, as in `levels`: `advanced` pairs automata with this axis' depth in them."""
 
     axis: int
     carried: tuple[int, ...]
@@ -47,28 +47,28 @@ class _Edges:
     met: list[tuple[int, States]] = field(default_factory=list)
 
 
-def grow_in_bulk(
-    kept: Sequence[Sequence[int]], steps: Sequence[Step], machines: Sequence[ArrayAutomaton], most_edges: int
+def construct_in_arrays(
+    kept: Sequence[Sequence[int]], steps: Sequence[Step], automata: Sequence[ArrayAutomaton], most_edges: int
 ) -> Diagram:
-    """What `growth.grow` gives, for machines.
+    """What `levels.construct` gives, for automata.
 
     Raises:
         OverBudget: the diagram has more than `most_edges`, where a context counts as several edges, or several times
             as many choices have to be tried.
-        Unsuitable: a machine's numbers do not fit.
+        Unsuitable: an automaton's numbers do not fit.
     """
-    nodes = _wire(steps, machines)
+    nodes = _wire(steps, automata)
     met: list[tuple[int, States]] = [(1, {})] * len(steps)
     levels: list[_Edges] = []
     tries = most_edges * _TRIES_PER_EDGE
     for i, node in enumerate(nodes):
         contexts, states = met[i]
-        edges = _leaf(node, kept[node.axis], states, machines)
+        edges = _last_level(node, kept[node.axis], states, automata)
         if edges is None:
             tries -= contexts * len(kept[node.axis])
             if tries < 0:
                 raise OverBudget
-            edges = _expanded(node, nodes, kept[node.axis], contexts, states, machines, most_edges)
+            edges = _expanded(node, nodes, kept[node.axis], contexts, states, automata, most_edges)
         most_edges -= len(edges.choices)
         if most_edges < 0:
             raise OverBudget
@@ -82,14 +82,14 @@ def grow_in_bulk(
     return Diagram((*_totalled(nodes, levels, kept), *loose), (*roots, *range(len(levels), len(kept))))
 
 
-def _wire(steps: Sequence[Step], machines: Sequence[ArrayAutomaton]) -> list[_Node]:
+def _wire(steps: Sequence[Step], automata: Sequence[ArrayAutomaton]) -> list[_Node]:
     position = {step.axis: i for i, step in enumerate(steps)}
     carried: list[list[int]] = [[] for _ in steps]
     advanced: list[list[tuple[int, int]]] = [[] for _ in steps]
-    for which, machine in enumerate(machines):
-        for depth, axis in enumerate(machine.scope):
+    for which, automaton in enumerate(automata):
+        for depth, axis in enumerate(automaton.scope):
             advanced[position[axis]].append((which, depth))
-        at, start = position[machine.scope[-1]], position[machine.scope[0]]
+        at, start = position[automaton.scope[-1]], position[automaton.scope[0]]
         while at != start:
             carried[at].append(which)
             at = steps[at].parent
@@ -100,13 +100,15 @@ def _wire(steps: Sequence[Step], machines: Sequence[ArrayAutomaton]) -> list[_No
     return [_Node(step.axis, tuple(carried[i]), advanced[i], children[i]) for i, step in enumerate(steps)]
 
 
-def _leaf(node: _Node, kept: Sequence[int], states: States, machines: Sequence[ArrayAutomaton]) -> _Edges | None:
+def _last_level(node: _Node, kept: Sequence[int], states: States, automata: Sequence[ArrayAutomaton]) -> _Edges | None:
     """The edges of an axis at which nothing but the end of one wide rule is decided, where that needs no trying."""
     if node.children or len(node.advanced) != 1:
         return None
     ((which, _),) = node.advanced
-    machine = machines[which]
-    found = leaf(machine, states[which], len(kept)) if isinstance(machine, Partial) and which in states else None
+    automaton = automata[which]
+    found = (
+        last_axis(automaton, states[which], len(kept)) if isinstance(automaton, Partial) and which in states else None
+    )
     return None if found is None else _Edges(found.starts, found.ends, _as_choices(kept)[found.choices])
 
 
@@ -120,7 +122,7 @@ def _expanded(
     kept: Sequence[int],
     contexts: int,
     states: States,
-    machines: Sequence[ArrayAutomaton],
+    automata: Sequence[ArrayAutomaton],
     most: int,
 ) -> _Edges:
     """Try every choice in every context, block by block."""
@@ -134,7 +136,7 @@ def _expanded(
         alive: Any = np.ones((1, size), dtype=np.bool_)
         after: States = {}
         for which, depth in node.advanced:
-            left, after[which] = machines[which].advance(depth, here.get(which, []), size, alive)
+            left, after[which] = automata[which].advance(depth, here.get(which, []), size, alive)
             alive = alive & left
         alive = np.broadcast_to(alive, (rows, size))
         at, taken = np.nonzero(alive)
@@ -196,7 +198,7 @@ def _totalled(nodes: Sequence[_Node], edges: Sequence[_Edges], kept: Sequence[Se
         totals[i] = own.ends - own.starts
         most[i] = len(kept[node.axis]) * math.prod([most[child] for child in node.children])
         if node.children:
-            kind: Any = np.int64 if most[i] * len(own.starts) < _EXACT else object
+            kind: Any = np.int64 if most[i] * len(own.starts) < INT_LIMIT else object
             weights = np.ones(len(own.choices), dtype=kind)
             for child, met in zip(node.children, own.below, strict=True):
                 weights = weights * totals[child].astype(kind)[met]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from winnow.spaces.diagram.diagram import Diagram
+from winnow.spaces.rules.batch import INT_LIMIT
 
-_EXACT = 1 << 62
 """Sums up to this are kept in 64 bits; above it in Python's own integers."""
 
 
-def marginals_in_bulk(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
+def marginals_in_arrays(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
     """What `marginals` gives for a diagram that has points and is made of arrays."""
-    kind: Any = np.int64 if diagram.total < _EXACT else object
+    kind: Any = np.int64 if diagram.total < INT_LIMIT else object
     levels = diagram.levels
     around = [np.zeros(len(level.starts), dtype=kind) for level in levels]
     for root in diagram.roots:

@@ -1,4 +1,4 @@
-"""Learns rules as automata, narrow ones first, each in the way that suits its width."""
+"""Compiles rules to automata, narrow ones first, each in the way that suits its width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORTH_ARRAYS = 1 << 15
 Decide = Callable[[Mapping[str, Any]], int | None]
 
 
-class Learnt(NamedTuple):
+class CompiledRule(NamedTuple):
     """A rule over `scope` (axes in deciding order) as an automaton, which numbers some choices of each axis from 0.
 
     Without an automaton the rule is too wide for a table.
@@ -33,7 +33,7 @@ class Learnt(NamedTuple):
     automaton: Automaton | None
     numbered: tuple[Sequence[int], ...]
 
-    def renumbered(self, kept: Sequence[Sequence[int]]) -> Learnt:
+    def renumbered(self, kept: Sequence[Sequence[int]]) -> CompiledRule:
         """The same with the choices numbered as in `kept`, of which there may be fewer by now."""
         now = tuple([kept[axis] for axis in self.scope])
         if self.automaton is None or all(one is other for one, other in zip(now, self.numbered, strict=True)):
@@ -46,7 +46,7 @@ class Learnt(NamedTuple):
 
 
 def narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | None:
-    """Take from `kept` what rules with one axis refuse. Returns the rules left to learn, or None: nothing is valid.
+    """Take from `kept` what rules with one axis refuse. Returns the rules left to compile, or None: nothing is valid.
 
     An axis with one choice left is a constant for the other rules, which may then be narrow in their turn.
     """
@@ -73,25 +73,25 @@ def narrow(rules: Sequence[Bound], kept: list[Sequence[int]]) -> list[Bound] | N
     return waiting + raising
 
 
-def learn(
+def compile_rules(
     waiting: Sequence[Bound],
     scopes: Sequence[Sequence[int]],
     steps: Sequence[Step],
     kept: list[Sequence[int]],
     budget: int,
-) -> list[Learnt]:
-    """Learn narrow automata first: they take from `kept` the choices that nothing goes with.
+) -> list[CompiledRule]:
+    """The automata of the rules, in their order; narrow rules first take from `kept` the choices that fit no others.
 
-    Where that leaves an axis nothing, there is nothing more to learn.
+    Empty where an axis has no choice left.
     """
     depth = {step.axis: i for i, step in enumerate(steps)}
     cells = [math.prod([len(kept[axis]) for axis in scope]) for scope in scopes]
     widest = max(cells, default=0)
-    learnt: dict[int, Learnt] = {}
+    compiled: dict[int, CompiledRule] = {}
     for i in sorted(range(len(waiting)), key=lambda i: (cells[i], i)):
         scope = sorted(scopes[i], key=depth.__getitem__)
         automaton = _related(waiting[i], scope, kept, budget)
-        learnt[i] = Learnt(waiting[i], tuple(scope), automaton, tuple([kept[axis] for axis in scope]))
+        compiled[i] = CompiledRule(waiting[i], tuple(scope), automaton, tuple([kept[axis] for axis in scope]))
         if automaton is not None and widest >= _WORTH_SHRINKING:
             for at, axis in enumerate(scope):
                 left = automaton.supported(at)
@@ -99,11 +99,11 @@ def learn(
                     kept[axis] = [kept[axis][choice] for choice in left]
             if not all(kept):
                 return []
-    return [learnt[i] for i in range(len(waiting))]
+    return [compiled[i] for i in range(len(waiting))]
 
 
 def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
-    """The rule as an automaton, by the cheapest of the ways that its width leaves; None where none is left."""
+    """The rule as an automaton, by the cheapest way that its width allows; None where none does."""
     cells = math.prod([len(kept[axis]) for axis in scope])
     if bound.rule.expression is not None and cells >= _WORTH_ARRAYS:
         from winnow.spaces.diagram import wide_automata  # loads numpy, which small spaces do without
@@ -119,7 +119,7 @@ def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], 
 def _decided(
     bound: Bound, decide: Decide, scope: Sequence[int], kept: Sequence[Sequence[int]], most_calls: int
 ) -> Automaton | None:
-    """The rule as an automaton, by asking after each axis whether it is decided by then; None past `most_calls`."""
+    """The rule as an automaton, by asking after each axis whether it is decided; None past `most_calls`."""
     inputs = list(zip(bound.rule.reads, bound.inputs(scope, kept), strict=True))
     layers: list[list[list[int]]] = []
     open_settings: list[tuple[int, ...]] = [()]

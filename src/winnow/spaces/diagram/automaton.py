@@ -1,4 +1,4 @@
-"""A rule learnt once: the smallest automaton that reads its axes' choices in order and ends in yes, no or raised."""
+"""A rule compiled: the smallest automaton that reads its axes' choices in order and ends in yes, no or raised."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Automaton(NamedTuple):
         return Automaton(self.scope, self.root, tuple(layers), self.raises)
 
     def supported(self, at: int) -> list[int]:
-        """The choices of the axis `scope[at]` that some setting of the others goes well with."""
+        """The choices of the axis `scope[at]` that the rule accepts or raises for under some setting of the others."""
         size = len(self.layers[at][0])
         decided = any(YES in row or RAISED in row for layer in self.layers[:at] for row in layer[3:])
         if self.root < 3 or decided:
@@ -53,7 +53,7 @@ class Automaton(NamedTuple):
 
 
 def _united(rows: Sequence[Row], size: int) -> Iterable[int]:
-    """For every choice something that is not 0 if one of the rows has not 0 there."""
+    """For every choice a value that is 0 only if every row has 0 there."""
     if all(isinstance(row, bytes) for row in rows):
         union = 0
         for row in rows:
@@ -78,7 +78,7 @@ def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Autom
 
 
 def smallest(scope: tuple[int, ...], layers: Sequence[Iterable[Sequence[int]]], sizes: Sequence[int]) -> Automaton:
-    """The automaton of an automaton, states with the same future made one.
+    """The automaton of an automaton, states with the same future merged.
 
     `layers[i]` lists the rows of the states 3, 4, … that are met before axis `scope[i]`, the first one at the root.
     """
@@ -100,7 +100,7 @@ def tabulate(
     """The outcomes of `test` over the product of `sizes`, the last one running fastest: 0, 1, or 2 where it raises.
 
     `arguments` has for each parameter the position in `sizes` of the axis that it follows and its value for each
-    choice of that axis; position -1 is a constant. With `exact`, an answer that is no truth counts as raising.
+    choice of that axis; position -1 is a constant. With `exact`, an answer that is not a truth counts as raising.
     """
     if not sizes:
         return bytes([outcome(test, [column[0] for _, column in arguments], exact)])

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from winnow.spaces.diagram.automata import Learnt, learn, narrow
+from winnow.spaces.diagram.automata import CompiledRule, compile_rules, narrow
 from winnow.spaces.diagram.automaton import Automaton
 from winnow.spaces.diagram.diagram import Diagram, free, unrank
-from winnow.spaces.diagram.levels import grow
+from winnow.spaces.diagram.levels import construct
 from winnow.spaces.diagram.order import Step, forest
 from winnow.spaces.model.binding import Bound, raised
 from winnow.spaces.rules.effort import OverBudget
@@ -26,14 +26,14 @@ _RAISING: Outcomes = (NO, NO, YES)
 
 
 @dataclass(frozen=True)
-class Solved:
-    """The diagram of all rules but those that were left out, as learning them would exceed the budget."""
+class Compiled:
+    """The diagram of all rules but those that were left out, as compiling them would exceed the budget."""
 
     diagram: Diagram
     left_out: tuple[Bound, ...] = ()
 
 
-def solve(sizes: Sequence[int], rules: Sequence[Bound], budget: int) -> Solved:
+def compile_space(sizes: Sequence[int], rules: Sequence[Bound], budget: int) -> Compiled:
     """The diagram of all points that every rule holds for; `budget` bounds the steps (table cells, edges) of each part.
 
     Raises:
@@ -42,15 +42,15 @@ def solve(sizes: Sequence[int], rules: Sequence[Bound], budget: int) -> Solved:
     kept: list[Sequence[int]] = [range(size) for size in sizes]
     waiting = narrow(rules, kept)
     if waiting is None or not all(kept):
-        return Solved(_empty(len(sizes)))
+        return Compiled(_empty(len(sizes)))
     scopes = [bound.scope(kept) for bound in waiting]
     steps = forest([len(keep) for keep in kept], scopes)
-    learnt = learn(waiting, scopes, steps, kept, budget)
+    compiled = compile_rules(waiting, scopes, steps, kept, budget)
     if not all(kept):
-        return Solved(_empty(len(sizes)))
-    problem = _Problem(kept, steps, [one.renumbered(kept) for one in learnt], budget)
+        return Compiled(_empty(len(sizes)))
+    problem = _Problem(kept, steps, [one.renumbered(kept) for one in compiled], budget)
     try:
-        return Solved(problem.diagram())
+        return Compiled(problem.diagram())
     except OverBudget:
         return problem.relaxed()
 
@@ -65,7 +65,7 @@ class _Problem:
 
     kept: Sequence[Sequence[int]]
     steps: Sequence[Step]
-    parts: Sequence[Learnt]
+    parts: Sequence[CompiledRule]
     budget: int
 
     def diagram(self) -> Diagram:
@@ -80,24 +80,24 @@ class _Problem:
             self._report(part.bound, unrank(reached, 0))
         return diagram
 
-    def _settled(self) -> tuple[Diagram, list[tuple[Learnt, Diagram]]]:
+    def _settled(self) -> tuple[Diagram, list[tuple[CompiledRule, Diagram]]]:
         """The diagram of all parts, and of each part that raises where no other refuses, the points where it does."""
-        diagram, raising = self._grown([_UNREFUSED] * len(self.parts))
+        diagram, raising = self._constructed([_UNREFUSED] * len(self.parts))
         if not raising:
             return diagram, []
-        found: list[tuple[Learnt, Diagram]] = []
+        found: list[tuple[CompiledRule, Diagram]] = []
         for i in raising:
             views = [_UNREFUSED] * len(self.parts)
             views[i] = _RAISING
-            reached, _ = self._grown(views)
+            reached, _ = self._constructed(views)
             if reached.total:
                 found.append((self.parts[i], reached))
-        return self._grown([_ANSWERS] * len(self.parts))[0], found
+        return self._constructed([_ANSWERS] * len(self.parts))[0], found
 
-    def relaxed(self) -> Solved:
+    def relaxed(self) -> Compiled:
         """The diagram without the widest rules: one, two, four of them and so on, until it is small.
 
-        A rule that raises where only those may refuse is left out as well, behind them: each point asks it then.
+        A rule that raises where only those may refuse is left out after them: it is then asked at each point.
         """
         by_width = sorted(self.parts, key=lambda part: (part.automaton is None, self._cells(part)))
         budget = _RELAXED_DIAGRAM + 4 * sum(map(len, self.kept))
@@ -109,16 +109,16 @@ class _Problem:
                     parts = [part for part in self.parts if part in kept]
                     diagram, raising = replace(self, parts=parts, budget=budget)._settled()
                     if not raising:
-                        return Solved(diagram, tuple(part.bound for part in left_out))
+                        return Compiled(diagram, tuple(part.bound for part in left_out))
                     unsure = [part for part, _ in raising]
                     kept, left_out = [part for part in kept if part not in unsure], [*left_out, *unsure]
             except OverBudget:
                 leave *= 2
 
-    def _cells(self, part: Learnt) -> int:
+    def _cells(self, part: CompiledRule) -> int:
         return math.prod([len(self.kept[axis]) for axis in part.scope])
 
-    def _grown(self, views: Sequence[Outcomes]) -> tuple[Diagram, list[int]]:
+    def _constructed(self, views: Sequence[Outcomes]) -> tuple[Diagram, list[int]]:
         """The diagram of the parts, each seen through a recasting of its outcomes, and which of the parts can raise."""
         raising = [i for i, part in enumerate(self.parts) if part.automaton is not None and part.automaton.raises]
         automata: list[Automaton] = []
@@ -131,13 +131,13 @@ class _Problem:
                     automata.append(automaton)
         if all(part.automaton is not None for part in self.parts):
             try:
-                return grow(self.kept, self.steps, automata, min(self.budget, _SMALL_DIAGRAM)), raising
+                return construct(self.kept, self.steps, automata, min(self.budget, _SMALL_DIAGRAM)), raising
             except OverBudget:
                 if self.budget <= _SMALL_DIAGRAM:
                     raise
-        return self._grown_in_bulk(automata, views, raising)
+        return self._constructed_in_arrays(automata, views, raising)
 
-    def _grown_in_bulk(
+    def _constructed_in_arrays(
         self, automata: Sequence[Automaton], views: Sequence[Outcomes], raising: list[int]
     ) -> tuple[Diagram, list[int]]:
         from winnow.spaces.diagram import (
@@ -151,10 +151,10 @@ class _Problem:
         for i, (part, view) in enumerate(zip(self.parts, views, strict=True)):
             if part.automaton is None:
                 accepted = frozenset(outcome for outcome in (NO, YES, RAISED) if view[outcome] == YES)
-                made.append(wide_automata.machine(part.bound, part.scope, self.kept, accepted, self.budget))
+                made.append(wide_automata.array_automaton(part.bound, part.scope, self.kept, accepted, self.budget))
                 called.append((i, made[-1]))
-        diagram = array_levels.grow_in_bulk(self.kept, self.steps, made, self.budget)
-        return diagram, raising + [i for i, machine in called if machine.raised]
+        diagram = array_levels.construct_in_arrays(self.kept, self.steps, made, self.budget)
+        return diagram, raising + [i for i, automaton in called if automaton.raised]
 
     def _report(self, bound: Bound, taken: Sequence[int]) -> None:
         seen = bound.seen(taken)

@@ -1,4 +1,4 @@
-"""Grows the diagram level by level from automata, in plain Python: for the many spaces that are small inside."""
+"""Constructs the diagram level by level from automata, in plain Python: for the many spaces with few edges."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def wire(steps: Sequence[Step], automata: Sequence[Automaton]) -> list[Node]:
     return nodes
 
 
-def grow(
+def construct(
     kept: Sequence[Sequence[int]], steps: Sequence[Step], automata: Sequence[Automaton], most_edges: int
 ) -> Diagram:
     """The diagram of the choices that every automaton holds for, out of those that are kept of each axis.
 
-    Relations number the kept choices from 0. Axes that no step names are free.
+    Automata number the kept choices from 0. Axes that no step names are free.
 
     Raises:
         OverBudget: more than `most_edges` edges have to be tried.

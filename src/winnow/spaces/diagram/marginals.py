@@ -14,9 +14,9 @@ def marginals(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
     if not diagram.total:
         return counts
     if not all(isinstance(level.starts, list | tuple) for level in levels):
-        from winnow.spaces.diagram.array_marginals import marginals_in_bulk  # the diagram was made with arrays
+        from winnow.spaces.diagram.array_marginals import marginals_in_arrays  # the diagram was made with arrays
 
-        return marginals_in_bulk(diagram, sizes)
+        return marginals_in_arrays(diagram, sizes)
     around: list[dict[int, int]] = [{} for _ in levels]
     for root in diagram.roots:
         around[root][0] = diagram.total // levels[root].total(0)

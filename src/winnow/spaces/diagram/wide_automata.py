@@ -1,4 +1,4 @@
-"""The wide lane: rules and diagrams that plain Python is too slow for, on arrays. Loads numpy."""
+"""Automata of rules for which plain Python is too slow, built on arrays. Loads NumPy."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], b
     return None
 
 
-def machine(
+def array_automaton(
     bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], accepted: frozenset[int], budget: int
 ) -> Partial | Deferred:
-    """A rule too wide for a table, as a machine for which the outcomes `accepted` count as holding."""
+    """A rule too wide for a table, as an array automaton for which the outcomes `accepted` count as holding."""
     rule, sizes = bound.rule, [len(kept[axis]) for axis in scope]
     inputs, most_calls = bound.inputs(scope, kept), budget // STEPS_PER_CALL
     if rule.expression is not None:

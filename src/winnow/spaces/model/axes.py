@@ -19,7 +19,7 @@ _PLAIN = {bool, int, str, type(None)}
 
 
 class Policy:
-    """The mark of a knob that a point leaves to the kernel's own policy. It is no value: it has no truth."""
+    """The mark of a knob that a point leaves to the kernel's own policy: not a value, neither true nor false."""
 
     def __repr__(self) -> str:
         return "(policy)"
@@ -39,7 +39,7 @@ class KnobAxis:
     which a point leaves unset are given that value. Knob values are JSON scalars. An `enabler` leads in listings.
 
     Raises:
-        InputError: no choices, two equal choices, a knob twice in one choice, a value that is no JSON scalar, a
+        InputError: no choices, two equal choices, a knob twice in one choice, a value that is not a JSON scalar, a
             knob that rules cannot read.
     """
 
@@ -64,7 +64,7 @@ class KnobAxis:
         if len(set(self.choices)) != len(self.choices):
             raise InputError(
                 f'axis "{self.name}": the choice {shown(_first_twin(self.choices))} appears twice'
-                " (values that are equal in Python cannot be told apart by rules)",
+                " (rules cannot distinguish values that are equal in Python)",
                 cure="keep one of the two",
             )
         for knob, _ in self.policy:
@@ -97,7 +97,7 @@ def _exact(settings: Iterable[tuple[str, Value]]) -> frozenset[tuple[str, type, 
 
 
 def refuse_unreadable(names: Iterable[str], where: str = "") -> None:
-    """Refuse a name that Python, which normalises the names of rules, reads as another one. Raises InputError."""
+    """Refuse a name that Python reads as another one, as it normalises the names in rules. Raises InputError."""
     for name in names:
         if not name.isascii() and (read := normalize("NFKC", name)) != name:
             raise InputError(

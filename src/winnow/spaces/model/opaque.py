@@ -1,11 +1,11 @@
-"""Predicates of a foreign registry (`is_valid(spec)`): what they read is found by running them on a spec that tells.
+"""Predicates of a foreign registry (`is_valid(spec)`): what they read is found by running them on a traced spec.
 
-The spec that tells is of a subclass in which every knob is a descriptor, so that it sees reads by `getattr` with a
+A traced spec is of a subclass in which every knob is a descriptor, so that it sees reads by `getattr` with a
 default, `hasattr`, methods and properties of the spec and `object.__getattribute__` alike. Reading a knob that has no
 value yet raises an exception that `except Exception` does not catch; where something broader swallows it, the read
 has been noted, and the answer does not count. What asks for all fields at once (`vars`, `asdict`, `repr`, `==`, `hash`)
-reads all knobs. Every answer is confirmed with a real spec; a predicate that tells the two apart is asked with real
-specs only.
+reads all knobs. Every answer is confirmed with a real spec; a predicate that distinguishes the two is asked with
+real specs only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 class _Unbound(BaseException):
-    """A knob was read that has no value yet. It is no `Exception`, so that predicates do not catch it by habit."""
+    """A knob was read that has no value yet. Not an `Exception`, so that predicates do not catch it by habit."""
 
 
 def opaque(
@@ -46,10 +46,12 @@ def opaque(
     predicate was seen to read on some path, or all of them where following every path would take too many calls.
 
     Raises:
-        InputError: `base` is no dataclass, or a knob is not a field of it.
+        InputError: `base` is not a dataclass, or a knob is not one of its fields.
     """
     if not dataclasses.is_dataclass(base) or isinstance(base, type):
-        raise InputError(f"{base!r} is not an instance of a dataclass", cure="give a base spec, as the default one")
+        raise InputError(
+            f"{base!r} is not an instance of a dataclass", cure="give a base spec, such as the default one"
+        )
     knobs = tuple(knob for axis in axes for knob in axis.knobs)
     fields = [f.name for f in dataclasses.fields(base)]
     for knob in knobs:
@@ -104,7 +106,7 @@ class _Specs:
         self._bound: Mapping[str, Value] = {}
         self._asked: str | None = None
         self._knobs = knobs
-        self._telling = self._subclass()
+        self._traced = self._subclass()
         self._draw = random.Random(0)
 
     def real(self, values: Mapping[str, Value]) -> object:
@@ -120,7 +122,7 @@ class _Specs:
         """The outcome if the values `bound` decide it, else a knob out of those that it reads next.
 
         Raises:
-            InputError: the predicate tells a spec with the same values from a real one.
+            InputError: the predicate distinguishes a traced spec from a real one with the same values.
         """
         unbound = [knob for knob in reads if knob not in bound]
         if not unbound:
@@ -131,13 +133,13 @@ class _Specs:
         completed = dict(bound) | {knob: self._draw.choice(columns[knob]) for knob in unbound}
         if outcome(self.real, (completed,), True) != found:
             raise InputError(
-                f"{self._predicate!r} answers otherwise for a real spec with {shown(completed.items())}",
-                cure="state what it checks as rules of their own",
+                f"{self._predicate!r} answers differently for a real spec with {shown(completed.items())}",
+                cure="state what it checks as separate rules",
             )
         return found, None
 
     def _ask(self, bound: Mapping[str, Value]) -> tuple[int | None, str | None]:
-        """Run the predicate on a spec that tells: its outcome, or the first knob that it read in vain."""
+        """Run the predicate on a traced spec: its outcome, or the first knob that it read without a value."""
         self._bound, self._asked = bound, None
         try:
             spec = self._spec()
@@ -151,7 +153,7 @@ class _Specs:
         return (found, None) if self._asked is None else (None, self._asked)
 
     def _spec(self) -> Any:
-        spec: Any = object.__new__(self._telling)
+        spec: Any = object.__new__(self._traced)
         for f in dataclasses.fields(self._base):
             if f.name not in self._knobs:
                 object.__setattr__(spec, f.name, getattr(self._base, f.name))

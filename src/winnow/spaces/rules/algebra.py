@@ -86,7 +86,7 @@ def localised(
     `inputs` has for each name the position of its axis (-1: a constant) and its values.
 
     Raises:
-        NotLocal: a term has a value that is no number.
+        NotLocal: a term has a value that is not a number.
         Exception: what Python raises for a term.
     """
     terms: dict[str, tuple[int, list[Any]]] = {}

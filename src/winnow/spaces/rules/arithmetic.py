@@ -1,4 +1,4 @@
-"""Arithmetic of rules: Python's over numbers, refused over text and where a result would be without end."""
+"""Arithmetic of rules: Python's over numbers, refused over text and where a result would be too large."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LONGEST_SHOWN = 40
 
 
 class TextArithmetic(TypeError):
-    """Arithmetic over text, of which a short rule could make more than any memory holds."""
+    """Arithmetic over text, by which a short rule could exceed any memory."""
 
     cure = "compare text with ==, != or `in`; arithmetic in rules is for numbers"
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent`, refusing results so large that a rule with a typing error would never end."""
+    """`base ** exponent`, refusing a result so large that a mistyped rule would never finish."""
     if (
         isinstance(base, int)
         and isinstance(exponent, int)
@@ -89,7 +89,7 @@ def compiled(tree: ast.expr, reads: Iterable[str], texts: Container[str]) -> Cal
 
 
 def plainly_compiled(text: str, reads: Iterable[str]) -> Callable[..., Any]:
-    """A text of the grammar as a function of numbers; in it there are no texts and no powers."""
+    """An expression of the grammar without texts or powers as a function of numbers."""
     made: Callable[..., Any] = eval(f"lambda {', '.join(reads)}: (\n{text}\n)", _GLOBALS)
     return made
 

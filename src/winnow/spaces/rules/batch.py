@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-_INT_LIMIT = 1 << 62
+INT_LIMIT = 1 << 62
+"""Integers below it fit 64 bits, and so does the sum of two of them."""
 FLOAT_LIMIT = 1 << 53
 """Integers up to it are floats exactly."""
 
@@ -18,7 +19,7 @@ Mask = Any
 
 
 class Unsuitable(Exception):
-    """Arrays of machine numbers could give another answer than Python here."""
+    """Arrays could give another answer than Python here."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def column(values: Sequence[Any]) -> np.ndarray[Any, Any] | None:
     """The values of an axis as an array, or None where they are not all numbers that an array holds exactly."""
     kinds = set(map(type, values))
     largest = max((abs(v) for v in values if isinstance(v, bool | int)), default=0)
-    if kinds <= {bool, int} and largest < _INT_LIMIT:
+    if kinds <= {bool, int} and largest < INT_LIMIT:
         return np.array([int(v) for v in values], dtype=np.int64)
     if kinds <= {bool, int, float} and largest < FLOAT_LIMIT:
         return np.array([float(v) for v in values], dtype=np.float64)
@@ -105,8 +106,8 @@ def within(mask: Mask, reached: Any) -> Mask:
 def number(batch: Batch) -> Batch:
     """The batch as numbers of at most 64 bits. Raises Unsuitable."""
     if not batch.numeric:
-        raise Unsuitable("arithmetic with something that is no number")
-    if batch.scalar and batch.whole and abs(batch.value) >= _INT_LIMIT:
+        raise Unsuitable("arithmetic with something that is not a number")
+    if batch.scalar and batch.whole and abs(batch.value) >= INT_LIMIT:
         raise Unsuitable("an integer beyond 64 bits")
     if not batch.scalar and batch.value.dtype == np.bool_:
         return Batch(batch.value.astype(np.int64), 0, 1, batch.raised)
@@ -115,7 +116,7 @@ def number(batch: Batch) -> Batch:
 
 def refuse_unfitting(low: Any, high: Any, whole: bool) -> None:
     """Refuse a result of these bounds that might not fit. Raises Unsuitable."""
-    if whole and max(abs(low), abs(high)) >= _INT_LIMIT:
+    if whole and max(abs(low), abs(high)) >= INT_LIMIT:
         raise Unsuitable("may exceed 64 bits")
     if not (abs(low) <= sys.float_info.max and abs(high) <= sys.float_info.max):
         raise Unsuitable("may not be finite")

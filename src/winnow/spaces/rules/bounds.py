@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from winnow.spaces.rules.batch import FLOAT_LIMIT
+from winnow.spaces.rules.batch import FLOAT_LIMIT, INT_LIMIT
 
 Range = tuple[Any, Any]
 """Lowest and highest value, as numbers or as arrays of them."""
 Ranges = Mapping[str, Range]
 
-_INT_LIMIT = 1 << 62
 _ANYTHING: Range = (-math.inf, math.inf)
 
 
@@ -72,11 +71,11 @@ def _alike(*ranges: Range) -> Sequence[Range]:
 
 
 def _limited(end: Any, outward: float) -> Any:
-    if not isinstance(end, int) or abs(end) < _INT_LIMIT:
+    if not isinstance(end, int) or abs(end) < INT_LIMIT:
         return end
     if (end > 0) == (outward > 0):
         return outward
-    return _INT_LIMIT if end > 0 else -_INT_LIMIT
+    return INT_LIMIT if end > 0 else -INT_LIMIT
 
 
 def _rounded(end: Any, outward: float) -> Any:
@@ -134,7 +133,7 @@ def _arithmetic(node: ast.BinOp, env: Ranges) -> Range:
     if kind is ast.Mod:
         return _remainder(a, b, c, d)
     if kind in (ast.Div, ast.FloorDiv) and np.all((np.asarray(c) > 0) | (np.asarray(d) < 0)):
-        if kind is ast.Div and any(isinstance(end, int) and abs(end) >= _INT_LIMIT for end in (a, b, c, d)):
+        if kind is ast.Div and any(isinstance(end, int) and abs(end) >= INT_LIMIT for end in (a, b, c, d)):
             return _ANYTHING
         divide: Callable[[Any, Any], Any] = operator.truediv if kind is ast.Div else operator.floordiv
         return _extremes([divide(a, c), divide(a, d), divide(b, c), divide(b, d)])
@@ -146,7 +145,7 @@ def _overflows(kind: type[ast.operator], left: Range, right: Range) -> bool:
     if all(isinstance(end, int) for end in (*left, *right)):
         return False
     one, other = _reach(*left), _reach(*right)
-    return bool(np.any((one * other if kind is ast.Mult else one + other) >= _INT_LIMIT))
+    return bool(np.any((one * other if kind is ast.Mult else one + other) >= INT_LIMIT))
 
 
 def _reach(low: Any, high: Any) -> Any:

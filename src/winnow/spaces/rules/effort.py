@@ -1,4 +1,4 @@
-"""What answering may cost, and the word for more than that."""
+"""What an answer may cost, and the exception for what would cost more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that come as text: a small, safe part of Python's expressions, refused at load where it is anything else."""
+"""Rules as text: a small, safe part of Python's expressions; anything else is refused when it is read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Expression:
     text: str
     reads: tuple[str, ...]
     of_numbers: Callable[..., Any] = field(repr=False, compare=False)
-    """The same function for values that are all numbers or truths, which it does not look at."""
+    """The same function for values that are all numbers or truths, which it does not check."""
 
     def __str__(self) -> str:
         return self.text
@@ -118,7 +118,7 @@ def _shallow(tree: ast.expr) -> bool:
 def _plain_reads(text: str, names: Container[str] | None) -> tuple[str, ...] | None:
     """The names in a rule of a few known names, numbers, operators, comparisons, logic and parentheses, else None.
 
-    Most rules are such, and of such words Python's parser makes nothing that the grammar has not, once calls are out.
+    Most rules are such, and from such words, without calls, Python's parser makes nothing outside the grammar.
     """
     reads: dict[str, None] = {}
     after_operand = False
@@ -154,7 +154,7 @@ def _too_deep(text: str, place: Place | None) -> InputError:
 
 
 class _Reader:
-    """Walks a tree once: refuses what the grammar has not, gathers the names that are read."""
+    """Walks a tree once: refuses what is outside the grammar and gathers the names that are read."""
 
     def __init__(self, text: str, names: Container[str] | None, place: Place | None) -> None:
         self.text, self.names, self.place = text, names, place

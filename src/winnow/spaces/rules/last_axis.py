@@ -18,7 +18,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class Leaf:
+class Remaining:
     """Which choices are left in each context: `choices[starts[c]:ends[c]]`; contexts may share them."""
 
     choices: Array
@@ -26,11 +26,11 @@ class Leaf:
     ends: Array
 
 
-def leaf(machine: Partial, state: Sequence[Array], size: int) -> Leaf | None:
-    """The choices of the last axis that let the rule hold, for each state; None where only trying tells."""
-    if len(machine.scope) < 2:
+def last_axis(automaton: Partial, state: Sequence[Array], size: int) -> Remaining | None:
+    """The choices of the last axis that let the rule hold, for each state; None where the choices have to be tried."""
+    if len(automaton.scope) < 2:
         return None
-    step = machine.steps[-2]
+    step = automaton.steps[-2]
     held = state[0] == 1
     if step.ahead is not None:
         return _range(step.residual, step.ahead, -state[1], held)
@@ -40,7 +40,7 @@ def leaf(machine: Partial, state: Sequence[Array], size: int) -> Leaf | None:
             ops=[ast.Eq()],
             comparators=[ast.Constant(value=0)],
         ):
-            own, slot = machine.steps[-1].terms, state[1]
+            own, slot = automaton.steps[-1].terms, state[1]
             if step.names == (dividend,) and divisor in own:
                 return _multiples(slot, own[divisor], held, contexts_divide=False)
             if step.names == (divisor,) and dividend in own:
@@ -48,7 +48,7 @@ def leaf(machine: Partial, state: Sequence[Array], size: int) -> Leaf | None:
     return None
 
 
-def _range(residual: ast.expr, ahead: Array, bound: Array, held: Array) -> Leaf | None:
+def _range(residual: ast.expr, ahead: Array, bound: Array, held: Array) -> Remaining | None:
     """The choices whose values stand in the right order to the bound, out of all choices sorted by value."""
     assert isinstance(residual, ast.Compare)
     order = np.argsort(ahead, kind="stable")
@@ -65,10 +65,10 @@ def _range(residual: ast.expr, ahead: Array, bound: Array, held: Array) -> Leaf 
     if type(residual.ops[0]) not in ranges:
         return None
     starts, ends = ranges[type(residual.ops[0])]
-    return Leaf(order, np.where(held, nothing, starts), np.where(held, all_of_it, ends))
+    return Remaining(order, np.where(held, nothing, starts), np.where(held, all_of_it, ends))
 
 
-def _multiples(dividends: Array, divisors: Array, held: Array, *, contexts_divide: bool) -> Leaf | None:
+def _multiples(dividends: Array, divisors: Array, held: Array, *, contexts_divide: bool) -> Remaining | None:
     """The pairs of a dividend and a divisor of it, sorted by context; whole rows for contexts that hold already."""
     contexts, choices = (divisors, dividends) if contexts_divide else (dividends, divisors)
     live = np.flatnonzero(~held)
@@ -85,7 +85,7 @@ def _multiples(dividends: Array, divisors: Array, held: Array, *, contexts_divid
     fan_out = np.bincount(context, minlength=len(contexts))
     ends = np.cumsum(fan_out)
     everything = np.arange(len(choices))
-    return Leaf(
+    return Remaining(
         np.concatenate([choice[order], everything]),
         np.where(held, len(order), ends - fan_out),
         np.where(held, len(order) + len(everything), ends),

@@ -21,7 +21,7 @@ class NotATruth(TypeError):
 
 
 def outcome(test: Callable[..., object], values: Sequence[Any], exact: bool) -> int:
-    """0, 1, or 2 where the rule raises for `values`; with `exact`, an answer that is no truth counts as raising."""
+    """0, 1, or 2 where the rule raises for `values`; with `exact`, an answer that is not a truth counts as raising."""
     try:
         return YES if judge(test, values, exact) else NO
     except Exception:  # noqa: BLE001 - a rule's own exception is an outcome here; it is reported with the values

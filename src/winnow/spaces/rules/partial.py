@@ -1,4 +1,4 @@
-"""A wide rule read axis by axis: what it still needs to know of the axes behind is a handful of partial results.
+"""A wide rule read axis by axis: of the axes already read it keeps only a handful of partial results.
 
 `a * b * c <= n` needs no table over three axes: after `a` and `b` only the quotient `n // (a * b)` matters. The rule
 is rewritten once for every axis: what can be computed by then becomes a slot, sums and products being regrouped (they
@@ -45,7 +45,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class Partial:
-    """A rule as a machine over its scope. Its state is a column that says whether it already holds, and its slots."""
+    """A rule as an array automaton. Its state: a column that says whether the rule already holds, and its slots."""
 
     scope: tuple[int, ...]
     steps: tuple[_Step, ...]
@@ -54,7 +54,7 @@ class Partial:
     raised: bool = False
 
     def advance(self, depth: int, state: Sequence[Array], size: int, wanted: Array) -> tuple[Array, list[Array]]:
-        """See `machines.ArrayAutomaton`."""
+        """See `ArrayAutomaton`."""
         step = self.steps[depth]
         rows = len(state[0]) if state else 1
         if rows == 0:
@@ -120,7 +120,7 @@ def partial(
     sizes: Sequence[int],
     most_calls: int,
 ) -> Partial:
-    """The rule as a machine; `inputs` has for each name its place in `scope` (-1: a constant) and its values.
+    """The rule as an automaton; `inputs` has for each name its place in `scope` (-1: a constant) and its values.
 
     Integers that may not fit into 64 bits are calculated by Python, with `most_calls`.
 
@@ -131,7 +131,7 @@ def partial(
     try:
         local, terms = localised(tree, inputs)
     except (NotLocal, ArithmeticError, TypeError, ValueError):
-        raise Unsuitable("a term of one axis is no number") from None
+        raise Unsuitable("a term of one axis is not a number") from None
     ranges: dict[str, Range] = {name: (min(values), max(values)) for name, (_, values) in terms.items()}
     floats = frozenset(name for name, (_, values) in terms.items() if any(isinstance(v, float) for v in values))
     tree = normal(local, floats)
@@ -161,7 +161,7 @@ def _refuse_unless_safe(tree: ast.expr, ranges: Mapping[str, Range], floats: fro
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, bool | int | float):
-                raise Unsuitable("something that is no number")
+                raise Unsuitable("something that is not a number")
             reaches += [abs(node.value)] if isinstance(node.value, int) else []
         if isinstance(node, ast.BinOp) and whole(node, floats):
             added = [_reach(part, ranges) for _, part in summands(node)]

@@ -1,4 +1,4 @@
-"""Evaluates an expression for many choices at once, or says that array arithmetic might not be Python's there."""
+"""Evaluates an expression for many choices at once, or says that array arithmetic might differ from Python's."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _division(kind: type[ast.operator], left: Batch, right: Batch, raised: Mask)
 
 def _powers(base: Batch, exponent: Batch, raised: Mask) -> Batch:
     if not (base.whole and exponent.whole) or exponent.low < 0 or exponent.high > 64:
-        raise Unsuitable("a power that is not of small integers")
+        raise Unsuitable("a power of other than small integers")
     reach = max(abs(base.low), abs(base.high), 1) ** exponent.high
     refuse_unfitting(-reach, reach, True)
     value = np.power(np.asarray(base.value, np.int64), np.asarray(exponent.value, np.int64))
@@ -129,7 +129,7 @@ def _compare_two(kind: type[ast.cmpop], left: Batch, right: Batch) -> Any:
     for side in (left, right):
         if not side.numeric:
             if not (side.value is None or isinstance(side.value, str)):
-                raise Unsuitable("a comparison with something that is no scalar")
+                raise Unsuitable("a comparison with something that is not a scalar")
             return kind is ast.NotEq if kind in (ast.Eq, ast.NotEq) else None
     left, right = number(left), number(right)
     refuse_inexact(left, right)
@@ -171,7 +171,7 @@ def _choose(where: Any, yes: Batch, no: Batch, raised: Mask) -> Batch:
     if where is False:
         return Batch(no.value, no.low, no.high, raised)
     if not (yes.numeric and no.numeric):
-        raise Unsuitable("a choice between things that are no numbers")
+        raise Unsuitable("a choice between things that are not numbers")
     both_truths = all(np.asarray(side.value).dtype == np.bool_ for side in (yes, no))
     if not both_truths:
         yes, no = number(yes), number(no)
