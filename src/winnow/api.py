@@ -161,6 +161,8 @@ class Project:
         budget: int | None = None,
         apply_rules: bool = False,
         incumbents: AnyPath | None = None,
+        evidence: AnyPath | None = None,
+        form: str | None = None,
         output: AnyPath | None = None,
     ) -> ReductionResult:
         """Measurements → the smaller selection, with a reason for each kernel (`winnow reduce`)."""
@@ -172,6 +174,8 @@ class Project:
             budget=budget,
             apply_rules=apply_rules,
             incumbents=_path(incumbents),
+            evidence_file=_path(evidence),
+            form=form,
         )
 
     def check(

@@ -127,9 +127,9 @@ def test_what_is_missing_is_incomplete(tmp_path):
     assert load_evidence(path, catalog=catalog_of(*ENGINE.kernels)).corpus == "layers"
     changed = [ENGINE.kernels[0], kernel(1, "small", 1, step=2), *ENGINE.kernels[2:4], kernel(9, "new", 1)]
     assert told(lambda: load_evidence(path, catalog=catalog_of(*changed))) == (
-        f"{path}: the last sweep measured another catalog: 4 kernels differ (hanging, new, small and 1 more)\n"
+        f"{path}: evidence and catalog differ in 4 kernels: hanging, new, small and 1 more\n"
         "  cure: run `winnow pack` and `winnow sweep`"
     )
     assert told(lambda: load_evidence(path, catalog=catalog_of(*ENGINE.kernels, arch=("x86-64-v4",)))).startswith(
-        f"{path}: the last sweep measured another catalog: 6 kernels differ"
+        f"{path}: evidence and catalog differ in 6 kernels"
     )

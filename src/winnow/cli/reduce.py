@@ -10,6 +10,7 @@ import typer
 from winnow.cli.console import print_json, table
 from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
 from winnow.engine_dir import EngineDir
+from winnow.errors import InputError
 from winnow.reduce.result import ReductionResult
 from winnow.steps.reduce import reduce_engine
 from winnow.wording import amount
@@ -24,6 +25,10 @@ def command(
     incumbents: Annotated[
         Path | None, typer.Option(help="A selection that ships today: preferred among equals.")
     ] = None,
+    evidence: Annotated[
+        Path | None, typer.Option(help="Evidence from elsewhere [default: the engine's own sweep].")
+    ] = None,
+    form: Annotated[str | None, typer.Option("--format", help="Form of --evidence [default: by its name].")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", help="Directory of the reduced engine [default: build/reduced].")
     ] = None,
@@ -31,7 +36,17 @@ def command(
 ) -> int:
     engine = EngineDir(manifest)
     target = output or engine.reduced
-    result = reduce_engine(engine, output=target, budget=budget, apply_rules=apply_rules, incumbents=incumbents)
+    if form is not None and evidence is None:
+        raise InputError("--format goes with --evidence only")
+    result = reduce_engine(
+        engine,
+        output=target,
+        budget=budget,
+        apply_rules=apply_rules,
+        incumbents=incumbents,
+        evidence_file=evidence,
+        form=form,
+    )
     if as_json:
         print_json(result.as_dict())
     else:

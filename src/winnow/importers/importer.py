@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from winnow.errors import InputError, Place, nearest
 
 GROUP = "winnow.importers"
 Reads = Literal["space", "evidence"]
+_FILES: Mapping[Reads, str] = {"space": "spaces", "evidence": "evidence"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
     if name is not None:
         found: Importer = plugins.load(GROUP, name, Importer)
         if found.reads != reads:
-            raise InputError(f'the importer "{name}" reads {found.reads}, not {reads}')
+            raise InputError(f'the importer "{name}" reads {_FILES[found.reads]}, not {_FILES[reads]}')
         return found
     known: list[Importer] = [plugins.load(GROUP, one, Importer) for one in plugins.installed(GROUP)]
     for importer in known:
@@ -43,7 +44,7 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
             return importer
     suffixes = [suffix for importer in known if importer.reads == reads for suffix in importer.suffixes]
     raise InputError(
-        f"no importer reads a {reads} from a file of this name",
+        f"no importer reads {_FILES[reads]} from a file of this name",
         place=Place(str(path)),
         cure=f"name one with --format; {nearest(path.suffix, suffixes)}",
     )

@@ -6,8 +6,11 @@ from pathlib import Path
 
 from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
+from winnow.errors import InputError, Place
+from winnow.evidence.evidence import Evidence
 from winnow.files import MOMENT_S, carry_over, locked, read_text, staged_tree, write_atomic
 from winnow.identity import pretty_json
+from winnow.importers.importer import find_importer
 from winnow.reduce.result import ReductionResult, reduce_evidence
 from winnow.selection.author import author
 from winnow.selection.cells import crossed
@@ -15,7 +18,7 @@ from winnow.selection.comments import keep_comments
 from winnow.selection.document import load_selection, parse_selection
 from winnow.selection.expand import expand
 from winnow.steps.generate import write_catalog
-from winnow.sweep.evidence import load_evidence
+from winnow.sweep.evidence import check_catalog, load_evidence
 
 
 def reduce_engine(
@@ -25,20 +28,23 @@ def reduce_engine(
     budget: int | None = None,
     apply_rules: bool = False,
     incumbents: Path | None = None,
+    evidence_file: Path | None = None,
+    form: str | None = None,
 ) -> ReductionResult:
-    """Decide on the evidence beside the manifest; write the reduced selection, its catalog and the decisions.
+    """Decide on the evidence of the engine's sweep; write the reduced selection, its catalog and the decisions.
 
     They go to `output`, by default `build/reduced`. `budget` is the most kernels to keep; with `apply_rules` only what
-    the knob rules drop goes; `incumbents` is a selection that ships today, preferred among equals.
+    the knob rules drop goes; `incumbents` is a selection that ships today, preferred among equals. `evidence_file` is
+    evidence from elsewhere, read by the importer `form` or the one for its suffix.
 
     Raises:
-        Incomplete: there is no finished sweep of this catalog.
-        InputError: the database or a threshold cannot be used, or another process writes to `output`.
+        Incomplete: there is no finished sweep of this catalog, or the evidence is about another one.
+        InputError: the evidence or a threshold cannot be used, or another process writes to `output`.
         Refused: no graph is served by a kernel that passed, or the budget is too small to serve every graph.
     """
     target = output or engine.reduced
     manifest = engine.manifest.manifest
-    evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))
+    evidence = _evidence(engine, evidence_file, form)
     reduction = manifest.reduction
     if budget is not None:
         reduction = reduction.model_copy(update={"budget": reduction.budget.model_copy(update={"variants": budget})})
@@ -61,3 +67,20 @@ def reduce_engine(
         write_atomic(staging / "decisions.json", pretty_json(result.as_dict()))
         carry_over(lock, staging)  # An archive of the former selection stays: the gates say that it is stale.
     return result
+
+
+def _evidence(engine: EngineDir, file: Path | None, form: str | None) -> Evidence:
+    """What the engine's own sweep proved, or what a file says that somebody else measured."""
+    catalog = read_catalog(engine.catalog)
+    if file is None:
+        return load_evidence(engine.database, engine=engine.manifest.manifest.engine.name, catalog=catalog)
+    importer = find_importer("evidence", file, form)
+    found = importer.read(file)
+    if not isinstance(found, Evidence):
+        raise InputError(
+            f'the importer "{importer.name}" gave a value of type {type(found).__name__}, not Evidence',
+            place=Place(str(file)),
+            cure="correct the package that brings the importer",
+        )
+    check_catalog(found, catalog, file)
+    return found

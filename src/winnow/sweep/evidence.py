@@ -17,6 +17,7 @@ from winnow.sweep.ledger import read_ledger
 from winnow.sweep.policy import FULL_ROUNDS, STATISTICS
 from winnow.sweep.store import measurements, read_batch
 from winnow.targets.tiers import Tier, admits_target
+from winnow.wording import amount
 
 
 def load_evidence(path: Path, *, engine: str | None = None, catalog: Catalog | None = None) -> Evidence:
@@ -126,7 +127,7 @@ def check_catalog(evidence: Evidence, catalog: Catalog, path: Path) -> None:
     if differing:
         shown = ", ".join(differing[:3]) + (f" and {len(differing) - 3} more" if len(differing) > 3 else "")
         raise Incomplete(
-            f"the last sweep measured another catalog: {len(differing)} kernels differ ({shown})",
+            f"evidence and catalog differ in {amount(len(differing), 'kernels')}: {shown}",
             place=Place(str(path)),
             cure="run `winnow pack` and `winnow sweep`",
         )
