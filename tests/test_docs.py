@@ -30,6 +30,17 @@ def test_every_command_exists(page: Path):
         assert name in COMMANDS, f"{page.name} names the command {name}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_name_that_is_imported_exists(page: Path):
+    text = page.read_text(encoding="utf-8")
+    for module, names in re.findall(r"^from (winnow[.\w]*) import (.+)$", text, re.MULTILINE):
+        for name in names.split(", "):
+            assert hasattr(importlib.import_module(module), name), f"{page.name} imports {name} from {module}"
+    for dotted in re.findall(r"`(winnow\.[a-z_.]+\.\w+)\(", text):
+        module, _, name = dotted.rpartition(".")
+        assert hasattr(importlib.import_module(module), name), f"{page.name} names {dotted}"
+
+
 def test_every_page_is_reached_from_the_readme_or_another_page():
     linked = {
         (page.parent / target).resolve()
