@@ -65,6 +65,32 @@ def test_every_shell_has_its_script(shell, tmp_path: Path):
     assert f"_WINNOW_COMPLETE=complete_{shell}" in done.stdout
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_that_is_named_is_printed(shell, tmp_path: Path):
+    done = subprocess.run([*WINNOW, "--show-completion", shell], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"_WINNOW_COMPLETE=complete_{shell}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--install-completion", "zsh"],
+            "winnow: --install-completion takes no shell: it is for the one that runs it\n"
+            '  cure: run it in zsh, or put eval "$(winnow --show-completion zsh)" into ~/.zshrc\n',
+        ),
+        (["--show-completion", "zhs"], "winnow: --show-completion: no shell 'zhs'\n  cure: did you mean \"zsh\"?\n"),
+        (
+            ["--show-completion", "bash", "now"],
+            "winnow: --show-completion: no shell 'bash now'\n  cure: did you mean \"bash\"?\n",
+        ),
+    ],
+)
+def test_a_shell_that_cannot_be_named_is_an_error(winnow, arguments, said):
+    assert winnow(*arguments) == (2, "", said)
+
+
 def in_bash(line: str, home: Path) -> str:
     """A line run in a bash that has `winnow` on its path and no settings."""
     tools = home / "bin"

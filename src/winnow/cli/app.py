@@ -17,6 +17,12 @@ _COMPLETING = "_WINNOW_COMPLETE"
 """The variable by which a shell's completion script asks for completions."""
 _COMPLETION = {"--install-completion", "--show-completion"}
 """The options after which Typer exits by itself."""
+_SHELLS = {
+    "bash": 'eval "$(winnow --show-completion bash)" into ~/.bashrc',
+    "zsh": 'eval "$(winnow --show-completion zsh)" into ~/.zshrc',
+    "fish": "winnow --show-completion fish | source into ~/.config/fish/config.fish",
+}
+"""Where each shell reads its completion from."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,9 +70,25 @@ def _run(arguments: Sequence[str], completing: bool) -> int:
 
             print(f"winnow {__version__}")
             return 0
+    if not completing and arguments[0] in _COMPLETION and len(arguments) > 1:
+        _complete_in(*arguments)
     from winnow.cli.group import run_group
 
     return run_group(arguments)
+
+
+def _complete_in(option: str, shell: str, *rest: str) -> None:
+    """Have the script of a shell printed that is named, whichever shell runs this."""
+    from winnow.errors import InputError, nearest
+
+    if rest or shell not in _SHELLS:
+        raise InputError(f"{option}: no shell {' '.join((shell, *rest))!r}", cure=nearest(shell, _SHELLS))
+    if option != "--show-completion":
+        raise InputError(
+            f"{option} takes no shell: it is for the one that runs it",
+            cure=f"run it in {shell}, or put {_SHELLS[shell]}",
+        )
+    os.environ[_COMPLETING] = f"source_{shell}"
 
 
 def _open_closed_streams() -> None:

@@ -39,7 +39,7 @@ def help_text() -> str:
         "Options:\n"
         "  --version             print the version\n"
         "  --install-completion  install completion for the shell that runs this\n"
-        "  --show-completion     print that shell's completion script\n"
+        "  --show-completion     print its completion script, or that of a shell you name\n"
         "  -h, --help            print this; `winnow COMMAND --help` shows a command's\n\n"
         "Exit codes: 0 passed, 1 refused, 2 unusable input, 3 incomplete evidence,\n"
         "130 interrupted."
