@@ -16,7 +16,7 @@ from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
 from winnow.gates.once import once
 from winnow.gates.run import run_gates
-from winnow.gates.verdict import Verdict, exit_code, incomplete, judged, passed, unusable
+from winnow.gates.verdict import Finding, Verdict, exit_code, incomplete, judged, passed, unusable
 
 FLOW = (
     *("header", "registry", "budget", "vocabulary", "coverage", "regeneration", "structure", "tuples", "contract"),
@@ -73,6 +73,10 @@ def test_every_artefact_is_read_once(small_engine: Path, monkeypatch: pytest.Mon
     assert {name: reads[name] for name in catalog} == catalog
 
 
+class Unforeseen(BaseException):
+    """What no `except Exception` stops."""
+
+
 def test_a_gate_that_fails_costs_itself_alone(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
     def leaves(_: Inspection) -> Verdict:
         raise SystemExit(0)
@@ -80,14 +84,14 @@ def test_a_gate_that_fails_costs_itself_alone(inspection: Inspection, monkeypatc
     def breaks(_: Inspection) -> Verdict:
         raise ZeroDivisionError("division by zero")
 
-    def forgets(_: Inspection) -> Verdict:
-        return None  # type: ignore[return-value]
+    def escapes(_: Inspection) -> Verdict:
+        raise Unforeseen
 
     installed(
         monkeypatch,
         Gate("a", (), leaves),
         Gate("b", (), breaks),
-        Gate("c", (), forgets),
+        Gate("c", (), escapes),
         Gate("d", (), lambda _: passed("d", "looked at everything")),
     )
     a, b, c, d = run_gates(inspection)
@@ -96,7 +100,72 @@ def test_a_gate_that_fails_costs_itself_alone(inspection: Inspection, monkeypatc
     assert a.summary.startswith("the gate failed: SystemExit: 0 (")
     assert b.summary.startswith("the gate failed: ZeroDivisionError: division by zero (")
     assert f"{here}:" in b.summary
-    assert c.summary == "the gate gave a value of type NoneType, not a verdict"
+    assert c.summary.startswith("the gate failed: Unforeseen (")
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (None, "a value of type NoneType, not a verdict"),
+        (Verdict("a", "Refused", ""), 'the unknown state "Refused" (did you mean "refused"?)'),  # type: ignore[arg-type]
+        (Verdict("serves", "passed", ""), 'the verdict of another gate, "serves"'),
+        (Verdict("a", "passed", "", (Finding("k", "is wrong"),)), "1 finding, and passed"),
+    ],
+)
+def test_what_is_not_a_gates_own_verdict_does_not_pass(
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch, answer: Verdict, problem: str
+):
+    installed(monkeypatch, Gate("a", (), lambda _: answer))
+    (verdict,) = run_gates(inspection)
+    assert (verdict.gate, verdict.state, verdict.summary) == ("a", "unusable", f"the gate gave {problem}")
+    assert exit_code([verdict]) == 2
+
+
+def test_an_interruption_ends_the_check(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(_: Inspection) -> Verdict:
+        raise KeyboardInterrupt
+
+    installed(monkeypatch, Gate("a", (), interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        run_gates(inspection)
+
+
+def test_a_need_that_cannot_be_looked_for_costs_that_gate(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    def forbidden(_: object) -> tuple[Path, ...]:
+        raise PermissionError(13, "Permission denied", "corpus")
+
+    monkeypatch.setattr("winnow.gates.inspection.graph_files", forbidden)
+    header, reachability = run_gates(inspection, ["header", "reachability"])
+    assert (header.state, reachability.state) == ("passed", "unusable")
+    assert reachability.summary.startswith("the gate failed: PermissionError: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (("", (), passed), "name of a gate is a text (value: '')"),
+        (("a", "corpus", passed), "needs of a gate is a tuple of texts (value: 'corpus')"),
+        (("a", (), None), "check of a gate is a function (value: None)"),
+        (("a", (), passed, "last"), "order of a gate is an int (value: 'last')"),
+    ],
+)
+def test_a_gate_with_a_field_of_another_type_is_not_made(fields: tuple, message: str):
+    """The package that makes it fails to load, and is named; sorting all gates would fail without a name."""
+    with pytest.raises(TypeError) as error:
+        Gate(*fields)
+    assert str(error.value) == message
+
+
+def test_gates_that_cannot_be_listed_cost_their_entry_point(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    def half_way():
+        yield Gate("a", (), passed)
+        raise RuntimeError("half way")
+
+    installed(monkeypatch)
+    monkeypatch.setattr(find.plugins, "load", lambda *_, **__: half_way())
+    verdict = find.all_gates()["test"].check(inspection)
+    assert (verdict.gate, verdict.state) == ("test", "unusable")
+    assert verdict.summary == 'the gates of the entry point "test" cannot be listed: RuntimeError: half way'
 
 
 def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
@@ -181,7 +250,8 @@ def test_the_worst_state_decides_the_exit_code():
     assert exit_code([*verdicts, Verdict("e", "refused", "")]) == 1
 
 
-def test_a_failure_is_remembered_and_not_tried_again():
+@pytest.mark.parametrize("failure", [InputError("gone"), ZeroDivisionError("gone"), SystemExit("gone")])
+def test_a_failure_is_remembered_and_not_tried_again(failure: BaseException):
     tries = 0
 
     class Look:
@@ -190,11 +260,31 @@ def test_a_failure_is_remembered_and_not_tried_again():
             """What it is."""
             nonlocal tries
             tries += 1
-            raise InputError("gone")
+            raise failure
 
     look = Look()
-    for _ in range(2):
-        with pytest.raises(InputError, match="gone"):
+    depths = []
+    for _ in range(3):
+        with pytest.raises(type(failure), match="gone") as error:
             _ = look.artefact
+        depths.append(len(error.traceback))
     assert tries == 1
+    assert depths[1] == depths[2]
     assert Look.artefact.__doc__ == "What it is."
+
+
+def test_an_interrupted_look_is_taken_again():
+    looks = iter([KeyboardInterrupt(), 7])
+
+    class Look:
+        @once
+        def artefact(self) -> int:
+            found = next(looks)
+            if isinstance(found, KeyboardInterrupt):
+                raise found
+            return found
+
+    look = Look()
+    with pytest.raises(KeyboardInterrupt):
+        _ = look.artefact
+    assert look.artefact == 7

@@ -40,7 +40,11 @@ def _offered(entry: str) -> tuple[Gate, ...]:
 
 
 def _gates(entry: str, offered: object) -> tuple[Gate, ...]:
-    gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
+    try:
+        gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's iterable is a plugin's code
+        problem = f"{type(error).__name__}: {error}"
+        raise InputError(f'the gates of the entry point "{entry}" cannot be listed: {problem}') from None
     for gate in gates:
         if not isinstance(gate, Gate):
             raise InputError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from winnow.errors import Place
 
 State = Literal["passed", "refused", "incomplete", "unusable"]
+STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True)
