@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from winnow.archive.verify import Shard, open_shard
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
+from winnow.files.reading import read_raw
 from winnow.gates import find
 from winnow.gates.builtin import GATES
 from winnow.gates.gate import Gate
@@ -17,6 +20,8 @@ from winnow.gates.inspection import Inspection
 from winnow.gates.once import once
 from winnow.gates.run import run_gates
 from winnow.gates.verdict import Finding, Verdict, exit_code, incomplete, judged, passed, unusable
+from winnow.selection.cells import load_registry
+from winnow.settings.manifest import LoadedManifest
 
 FLOW = (
     *("header", "registry", "budget", "vocabulary", "coverage", "regeneration", "structure", "tuples", "contract"),
@@ -54,23 +59,48 @@ def test_the_built_in_gates_come_in_by_the_door_in_the_order_of_the_flow():
 
 
 def test_every_artefact_is_read_once(small_engine: Path, monkeypatch: pytest.MonkeyPatch):
-    reads: Counter[str] = Counter()
-    original = Path.read_bytes
+    (small_engine / "build" / "reduced").mkdir()
+    for part in ("catalog", "build/archive"):
+        shutil.copytree(small_engine / part, small_engine / "build" / "reduced" / Path(part).name)
+    opened: Counter[Path] = Counter()
+    watching = [True]
 
-    def counted(path: Path) -> bytes:
-        reads[path.name if path.suffix in (".yaml", ".kpack") else str(path)] += 1
-        return original(path)
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        # Events, for whatever opens a file by whatever name comes by here.
+        if watching and event == "open" and isinstance(arguments[0], str):
+            opened[Path(arguments[0])] += 1
 
-    monkeypatch.setattr(Path, "read_bytes", counted)
-    verdicts = run_gates(Inspection(EngineDir(small_engine / "engine.yaml")))
+    shards: Counter[Path] = Counter()
+
+    def open_counted(root: Path, arch: str) -> Shard:
+        shards[root / arch] += 1
+        return open_shard(root, arch)
+
+    registries: list[LoadedManifest] = []
+
+    def load_counted(loaded: LoadedManifest) -> object:
+        registries.append(loaded)
+        return load_registry(loaded)
+
+    monkeypatch.setattr("winnow.gates.packed.open_shard", open_counted)
+    for module in ("winnow.gates.inspection", "winnow.selection.budget"):
+        monkeypatch.setattr(f"{module}.load_registry", load_counted)
+    sys.addaudithook(watch)
+    try:
+        verdicts = run_gates(Inspection(EngineDir(small_engine / "engine.yaml")))
+    finally:
+        watching.clear()
     assert {verdict.state for verdict in verdicts} == {"passed", "incomplete"}
-    kept = {"engine.yaml", "selection.yaml", *(str(path) for path in (small_engine / "corpus").iterdir())}
-    archives = [name for name in reads if name.endswith(".kpack")]
-    assert archives
-    assert {name: reads[name] for name in (*kept, *archives)} == dict.fromkeys((*kept, *archives), 1)
-    catalog = {str(path): 2 for path in (small_engine / "catalog").glob("*.json")}
-    # Gate `regeneration` compares the bytes that lie there, whatever they are; all others share one reading.
-    assert {name: reads[name] for name in catalog} == catalog
+    folders = [small_engine / part for part in ("catalog", "corpus", "build/reduced/catalog")]
+    once_each = [
+        *(small_engine / name for name in ("engine.yaml", "selection.yaml")),
+        *(path for folder in folders for path in folder.iterdir()),
+        *(small_engine / "build").rglob("*.kpack"),
+    ]
+    assert len(once_each) > 20
+    assert {path: opened[path] for path in once_each} == dict.fromkeys(once_each, 1)
+    assert sorted(shards.values()) == [1, 1]
+    assert len(registries) == 1
 
 
 class Unforeseen(BaseException):
@@ -221,6 +251,32 @@ def test_one_graph_that_cannot_be_read_costs_the_gates_that_need_graphs(small_en
     states = {verdict.gate: verdict.state for verdict in run_gates(inspection)}
     assert states["header"] == states["structure"] == states["contract"] == states["archive"] == "passed"
     assert states["coverage"] == states["reachability"] == states["serves"] == "unusable"
+
+
+def test_a_reduced_catalog_that_cannot_be_read_costs_no_gate_of_the_committed_one_alone(
+    small_engine: Path, inspection: Inspection
+):
+    reduced = small_engine / "build" / "reduced" / "catalog"
+    shutil.copytree(small_engine / "catalog", reduced)
+    next(reduced.glob("*.kmd.json")).write_text("{")
+    states = {verdict.gate: verdict.state for verdict in run_gates(inspection)}
+    assert states["regeneration"] == states["launch-surface"] == states["serves"] == "passed"
+    assert states["structure"] == states["nesting"] == states["contract"] == "unusable"
+
+
+def test_a_stray_file_that_nobody_may_read_costs_no_gate(small_engine: Path, inspection: Inspection, monkeypatch):
+    """What no descriptor names is not read; its name alone says that it is not generated."""
+    stray = small_engine / "catalog" / "model.bin"
+    stray.write_bytes(b"x")
+
+    def forbidden(path: Path) -> bytes:
+        if path == stray:
+            raise AssertionError
+        return read_raw(path)
+
+    monkeypatch.setattr("winnow.files.folder.read_raw", forbidden)
+    states = {verdict.gate: verdict.state for verdict in run_gates(inspection, ["regeneration", "structure", "tuples"])}
+    assert states == {"regeneration": "refused", "structure": "passed", "tuples": "passed"}
 
 
 def test_a_registry_that_leaves_the_program_is_not_a_verdict(small_engine: Path, winnow, monkeypatch):

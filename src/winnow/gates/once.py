@@ -41,7 +41,7 @@ class once(Generic[T]):
                 known[self._name] = None, (error, error.__traceback__)
         value, failure = known[self._name]
         if failure is not None:
-            error, where = failure
+            raised, where = failure
             # The traceback would grow with every gate that looks.
-            raise error.with_traceback(where)
+            raise raised.with_traceback(where)
         return value  # type: ignore[return-value]

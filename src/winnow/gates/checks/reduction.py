@@ -36,7 +36,7 @@ def check(inspection: Inspection) -> Verdict:
         *_strangers(reduced, selected),
         *_lost(reduced, selected, measured),
         *_undecided(engine, reduced),
-        *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
+        *differences(generate(manifest, reduced, engine.kept_ids).files(), inspection.reduced_files),
         *_outside(inspection, evidence, {kernel.name for kernel in reduced}),
     ]
     summary = f"{amount(len(reduced), 'kernels')} keep {amount(len(evidence.graphs), 'graphs')} within their epsilon"
