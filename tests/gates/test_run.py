@@ -208,7 +208,10 @@ def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypat
     ("gates", "message"),
     [
         (("no gate",), 'the entry point "test" of winnow.gates offers a value of type str, not a Gate'),
-        ((Gate("a", ("catalogue",), passed),), 'gate "a" needs "catalogue";  cure: known: archive, corpus, reduced'),
+        (
+            (Gate("a", ("catalogue",), passed),),
+            'gate "a" needs "catalogue"; cure: known: archive, corpus, reduced, evidence, device',
+        ),
     ],
 )
 def test_what_is_not_a_gate_is_unusable_by_the_name_of_its_entry_point(
@@ -232,18 +235,77 @@ def test_two_gates_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch):
         ("corpus", ["coverage", "reachability", "launch-surface", "serves"], "no graph at "),
         ("build", ["archive", "resources", "agreement", "serves"], "no archive at "),
         ("build", ["reduction"], "no reduced selection at "),
+        ("build/sweep.db", ["reduction"], "no measurements at "),
         ("build", ["nesting"], "10 kernels, 0 reduced catalogs, 0 shards: nothing to compare"),
     ],
 )
 def test_looking_at_nothing_is_incomplete(
     small_engine: Path, inspection: Inspection, gone: str, gates: list[str], reason: str
 ):
-    shutil.rmtree(small_engine / gone)
+    if gone == "build/sweep.db":
+        (small_engine / "build" / "reduced").mkdir()
+        shutil.copy(small_engine / "selection.yaml", small_engine / "build" / "reduced")
+    else:
+        shutil.rmtree(small_engine / gone)
     if gone == "corpus":
         (small_engine / gone).mkdir()
     for verdict in run_gates(inspection, gates):
         assert (verdict.gate, verdict.state) == (verdict.gate, "incomplete")
         assert verdict.summary.startswith(reason)
+
+
+class Opened:
+    """A device that counts how often it is opened and closed."""
+
+    arch = "x86-64-v2"
+    opened = closed = 0
+    ends_well = True
+
+    def __enter__(self) -> Opened:
+        self.opened += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed += 1
+        if not self.ends_well:
+            raise OSError("the device does not let go")
+
+
+def test_a_device_is_open_for_the_gate_that_needs_it_alone(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
+    device, seen = Opened(), []
+
+    def runs(inspection: Inspection) -> Verdict:
+        same = inspection.open_device() is inspection.open_device() is device
+        seen.append((same, device.opened, device.closed))
+        return passed("a", "")
+
+    def looks(_: Inspection) -> Verdict:
+        seen.append((True, device.opened, device.closed))
+        return passed("b", "")
+
+    monkeypatch.setattr("winnow.gates.inspection.open_device", lambda name, timeout_s: device)
+    installed(monkeypatch, Gate("a", ("device",), runs), Gate("b", (), looks))
+    assert [verdict.state for verdict in run_gates(inspection)] == ["passed", "passed"]
+    assert seen == [(True, 1, 0), (True, 1, 1)]
+    assert (device.opened, device.closed) == (1, 1)
+    device.ends_well = False
+    a, b = run_gates(inspection)
+    assert (a.state, b.state) == ("unusable", "passed")
+    assert a.summary.startswith("the gate failed: OSError: the device does not let go (")
+
+
+def test_without_its_device_a_gate_is_incomplete_and_with_an_unknown_one_unusable(
+    small_engine: Path, monkeypatch: pytest.MonkeyPatch
+):
+    installed(monkeypatch, Gate("a", ("device",), passed))
+    monkeypatch.setitem(sys.modules, "hip", None)
+    for device, state, summary in (
+        ("hip", "incomplete", "the device hip needs the Python package hip-python"),
+        ("gpu", "unusable", 'no device runtime "gpu" is installed; cure: '),
+    ):
+        (verdict,) = run_gates(Inspection(EngineDir(small_engine / "engine.yaml"), device=device))
+        assert verdict.state == state
+        assert verdict.summary.startswith(summary)
 
 
 def test_one_graph_that_cannot_be_read_costs_the_gates_that_need_graphs(small_engine: Path, inspection: Inspection):

@@ -9,7 +9,7 @@ from winnow import plugins
 from winnow.errors import InputError
 from winnow.gates.gate import Gate
 from winnow.gates.needs import NEEDS
-from winnow.gates.verdict import unusable
+from winnow.gates.verdict import one_line, unusable
 
 GROUP = "winnow.gates"
 
@@ -35,7 +35,7 @@ def _offered(entry: str) -> tuple[Gate, ...]:
     try:
         return _gates(entry, plugins.load(GROUP, entry))
     except InputError as error:
-        message = str(error).replace("\n", ";")
+        message = one_line(error)
         return (Gate(entry, (), lambda _: unusable(entry, message)),)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
 from winnow.archive.verify import shards_of
 from winnow.coverage.asked import Asked, asked_graphs, asked_shapes
 from winnow.descriptors.tree import Catalog, Tree, catalog_of, tree_of
+from winnow.devices.device import Device
+from winnow.devices.find import open_device, runtime_for
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.evidence.evidence import Evidence
@@ -57,6 +60,33 @@ class Inspection:
         self.everything = everything
         self.mode = mode
         self.progress = progress
+        self._opened: ExitStack | None = None
+        self._device: Device | None = None
+
+    @property
+    def runtime(self) -> str:
+        """The runtime of gates that run kernels: the one that was named, else the one that the archive is for."""
+        return self.device or runtime_for(shards_of(self.engine.archive))
+
+    def open_device(self) -> Device:
+        """The device of gates that run kernels; `run_gates` closes it when the gate that opened it ends.
+
+        Raises:
+            InputError: no such runtime is installed, or this machine has no such device.
+        """
+        if self._device is None:
+            opened = ExitStack()
+            self._device = opened.enter_context(
+                open_device(self.runtime, timeout_s=self.manifest.sweep.timeout_seconds)
+            )
+            self._opened = opened
+        return self._device
+
+    def close_device(self) -> None:
+        """Close the device if a gate opened it; the next gate that asks opens it anew."""
+        opened, self._opened, self._device = self._opened, None, None
+        if opened is not None:
+            opened.close()
 
     @once
     def loaded(self) -> LoadedManifest:

@@ -10,7 +10,7 @@ from winnow.gates.find import all_gates
 from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
 from winnow.gates.needs import NEEDS
-from winnow.gates.verdict import STATES, Finding, Verdict, incomplete, judged, unusable
+from winnow.gates.verdict import STATES, Finding, Verdict, incomplete, judged, one_line, unusable
 from winnow.wording import amount
 
 
@@ -34,24 +34,31 @@ def _chosen(gates: Mapping[str, Gate], names: Sequence[str]) -> list[Gate]:
 
 def _verdict(gate: Gate, inspection: Inspection) -> Verdict:
     try:
-        for need in gate.needs:
-            missing = NEEDS[need].missing(inspection)
-            if missing is not None:
-                return incomplete(gate.name, missing)
-        verdict = gate.check(inspection)
+        verdict = _answer(gate, inspection)
     except KeyboardInterrupt:
         raise
     except Refused as refusal:
         # What it read refuses as a whole: the verdicts of the other gates are wanted all the same.
         return judged(gate.name, "stopped by its first finding", [Finding(gate.name, refusal.message, refusal.place)])
     except Incomplete as error:
-        return incomplete(gate.name, _line(error))
+        return incomplete(gate.name, one_line(error))
     except InputError as error:
-        return unusable(gate.name, _line(error))
+        return unusable(gate.name, one_line(error))
     except BaseException as error:  # noqa: BLE001 - whatever a gate, a registry or a family raises costs that gate
         return unusable(gate.name, f"the gate failed: {_raised(error)}")
     problem = _not_an_answer(gate, verdict)
     return verdict if problem is None else unusable(gate.name, f"the gate gave {problem}")
+
+
+def _answer(gate: Gate, inspection: Inspection) -> Verdict:
+    try:
+        for need in gate.needs:
+            missing = NEEDS[need].missing(inspection)
+            if missing is not None:
+                return incomplete(gate.name, missing)
+        return gate.check(inspection)
+    finally:
+        inspection.close_device()
 
 
 def _not_an_answer(gate: Gate, verdict: object) -> str | None:
@@ -65,10 +72,6 @@ def _not_an_answer(gate: Gate, verdict: object) -> str | None:
     if verdict.state == "passed" and verdict.findings:
         return f"{amount(len(verdict.findings), 'findings')}, and passed"
     return None
-
-
-def _line(error: Exception) -> str:
-    return str(error).replace("\n", ";")
 
 
 def _raised(error: BaseException) -> str:

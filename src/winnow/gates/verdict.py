@@ -57,6 +57,11 @@ def unusable(gate: str, reason: str) -> Verdict:
     return Verdict(gate, "unusable", reason)
 
 
+def one_line(error: Exception) -> str:
+    """What a person is told of an error, with its cure, as a verdict's summary has it."""
+    return str(error).replace("\n  cure: ", "; cure: ").replace("\n", ";")
+
+
 _CODES: tuple[tuple[State, int], ...] = (("refused", 1), ("unusable", 2), ("incomplete", 3))
 """The first state that some verdict has decides."""
 

@@ -111,4 +111,4 @@ def _outside(inspection: Inspection, evidence: Evidence, names: set[str]) -> Ite
         yield Finding(evidence.kernels[k].name, "must be kept (a cell's default, or not judged on this device)")
 
 
-GATE = Gate("reduction", ("reduced",), check, order=180)
+GATE = Gate("reduction", ("reduced", "evidence"), check, order=180)
