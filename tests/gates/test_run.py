@@ -17,6 +17,7 @@ from winnow.gates import find
 from winnow.gates.builtin import GATES
 from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
+from winnow.gates.needs import NEEDS
 from winnow.gates.once import once
 from winnow.gates.run import run_gates
 from winnow.gates.verdict import Finding, Verdict, exit_code, incomplete, judged, passed, unusable
@@ -366,6 +367,11 @@ def test_the_worst_state_decides_the_exit_code():
     assert exit_code(verdicts[:2]) == 3
     assert exit_code(verdicts[:3]) == 2
     assert exit_code([*verdicts, Verdict("e", "refused", "")]) == 1
+
+
+def test_every_need_that_a_gate_may_name_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+    assert ", ".join(f"`{need}`" for need in NEEDS) in page
 
 
 @pytest.mark.parametrize("failure", [InputError("gone"), ZeroDivisionError("gone"), SystemExit("gone")])
