@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +14,7 @@ import pytest
 from engine_files import foreign_engine
 
 from winnow.errors import Place
-from winnow.gates.verdict import Finding, incomplete, judged, passed
+from winnow.gates.verdict import STATES, Finding, incomplete, judged, passed, unusable
 from winnow.report.verdicts import FORMS
 
 GATES = ("header", "registry", "budget", "regeneration")
@@ -57,6 +58,21 @@ def test_github_names_files_from_the_working_directory(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     verdict = judged("header", "", [Finding("k", "m", Place(str(tmp_path / "e" / "s,1.yaml"), 3))])
     assert FORMS["github"]([verdict]).splitlines()[1] == "::error file=e/s%2C1.yaml,line=3,title=winnow header::k: m"
+
+
+def test_every_form_shows_a_gate_that_met_something_unusable_as_one_that_did_not_run():
+    verdict = unusable("serves", "no device")
+    assert FORMS["text"]([verdict]) == "  serves  unusable    no device"
+    assert json.loads(FORMS["json"]([verdict]))[0]["state"] == "unusable"
+    suite = ElementTree.fromstring(FORMS["junit"]([verdict]))
+    assert (suite.get("failures"), suite.get("errors"), suite[0][0].get("type")) == ("0", "1", "unusable")
+    assert FORMS["github"]([verdict]).splitlines()[1] == "::error title=winnow serves::could not run: no device"
+
+
+def test_the_page_marks_every_state_of_a_gate():
+    """A state without a colour of its own reads like one that passed."""
+    style = (files("winnow.report") / "templates" / "report.html.j2").read_text(encoding="utf-8")
+    assert [state for state in STATES if f".{state}" not in style] == []
 
 
 @pytest.fixture

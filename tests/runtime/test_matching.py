@@ -17,6 +17,7 @@ from winnow.runtime.load import load_engine
 from winnow.runtime.matching import Matcher
 from winnow.runtime.serve import applicable
 from winnow.selection.author import kernels_of
+from winnow.selection.cells import CellWalk, load_registry
 from winnow.selection.enumerate import walk_registry
 from winnow.settings.manifest import load_manifest
 from winnow.targets.cpu import host_level
@@ -118,6 +119,7 @@ def test_another_device_gets_no_close_enough_shard(small_engine: Path):
 def test_a_gap_is_explained_by_the_kernel_that_comes_nearest(tmp_path: Path):
     """The first kernels of the selection fail more comparisons than the one that a person would widen."""
     loaded = load_manifest(foreign_engine(tmp_path))
+    walk = CellWalk(loaded, load_registry(loaded))
     kernels = kernels_of(loaded, walk_registry(loaded).variants)
     asked = [
         Asked(
@@ -128,13 +130,13 @@ def test_a_gap_is_explained_by_the_kernel_that_comes_nearest(tmp_path: Path):
         )
         for dtype in ("fp32", "fp16")
     ]
-    assert [found.reason for found in cover(loaded, kernels, asked, ["gfx950"])] == [
+    assert [found.reason for found in cover(walk, kernels, asked, ["gfx950"])] == [
         f"copy_tiled serves it; of 10 kernels copy_tiled.{dtype}_wi64_ti16_un1.gfx950 comes nearest: "
         "width=128 is not equal to width=64"
         for dtype in ("fp32", "fp16")
     ]
-    assert [found.reason for found in cover(loaded, kernels[:10], asked[:1], ["gfx950"])] == [
+    assert [found.reason for found in cover(walk, kernels[:10], asked[:1], ["gfx950"])] == [
         "copy_tiled serves it; no kernel is for gfx950"
     ]
-    (only,) = cover(loaded, kernels[-1:], asked[:1], ["gfx950"])
+    (only,) = cover(walk, kernels[-1:], asked[:1], ["gfx950"])
     assert only.reason.endswith("dtype=FLOAT is not equal to dtype=HALF; width=128 is not equal to width=96")

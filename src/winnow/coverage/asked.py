@@ -11,7 +11,7 @@ from winnow.families.adapter import Declined, Field
 from winnow.families.find import find_family
 from winnow.graphs.model import Graph
 from winnow.graphs.shapes import Shape
-from winnow.selection.cells import CellWalk, load_registry
+from winnow.selection.cells import CellWalk
 from winnow.selection.translate import Untranslatable, request_values
 from winnow.settings.manifest import LoadedManifest
 
@@ -29,13 +29,10 @@ class Asked:
     fields: Callable[[Any], Mapping[str, Field]]
 
 
-def asked_shapes(loaded: LoadedManifest, shapes: Iterable[Shape]) -> Iterator[Asked]:
+def asked_shapes(walk: CellWalk, shapes: Iterable[Shape]) -> Iterator[Asked]:
     """Shapes as problems, translated as the manifest's `coverage:` says."""
-    request_fields = CellWalk(loaded, load_registry(loaded)).request_fields
     for shape in shapes:
-        yield Asked(
-            shape.name, shape.place, _shape_request(loaded, shape, request_fields), _request_fields(loaded, shape.place)
-        )
+        yield Asked(shape.name, shape.place, _shape_request(walk, shape), _request_fields(walk.loaded, shape.place))
 
 
 def asked_graphs(loaded: LoadedManifest, graphs: Iterable[Graph]) -> Iterator[Asked]:
@@ -55,8 +52,8 @@ def asked_graphs(loaded: LoadedManifest, graphs: Iterable[Graph]) -> Iterator[As
         )
 
 
-def _shape_request(loaded: LoadedManifest, shape: Shape, known: list[str]) -> Callable[[str], Any]:
-    walk = CellWalk(loaded, load_registry(loaded))
+def _shape_request(walk: CellWalk, shape: Shape) -> Callable[[str], Any]:
+    loaded, known = walk.loaded, walk.request_fields
 
     def request(arch: str) -> Any:
         values = {**loaded.manifest.enumerate.pin, **request_values(loaded, shape.fields, known, shape.place)}

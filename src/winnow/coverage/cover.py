@@ -10,10 +10,9 @@ from typing import Any, Literal
 from winnow.coverage.asked import Asked
 from winnow.errors import Place
 from winnow.runtime.matching import Matcher
-from winnow.selection.cells import CellWalk, load_registry
+from winnow.selection.cells import CellWalk
 from winnow.selection.kernel import Kernel
 from winnow.selection.translate import Untranslatable
-from winnow.settings.manifest import LoadedManifest
 from winnow.targets.tiers import admits_target
 from winnow.wording import amount
 
@@ -55,15 +54,14 @@ def vacuous(results: Sequence[Covered]) -> bool:
 
 
 def cover(
-    loaded: LoadedManifest, kernels: Sequence[Kernel], problems: Iterable[Asked], arches: Sequence[str] = ()
+    walk: CellWalk, kernels: Sequence[Kernel], problems: Iterable[Asked], arches: Sequence[str] = ()
 ) -> list[Covered]:
     """What becomes of each problem on each arch (none named: all of the manifest's).
 
     Raises:
         InputError: a candidate that raises, or that admits a problem and builds no spec for it.
     """
-    walk = CellWalk(loaded, load_registry(loaded))
-    manifest = loaded.manifest
+    manifest = walk.loaded.manifest
     matcher = Matcher(tuple((field, rule.operator, rule.against(field)) for field, rule in manifest.match.items()))
     complete = [
         (kernel, {f.name: kernel.metadata.get(f.name, f.default_value) for f in manifest.kmd_fields})

@@ -28,7 +28,12 @@ def load_descriptor(path: Path) -> Document:
     Raises:
         InputError: unreadable, malformed, a duplicate key, no object, or no version.
     """
-    document = parse_json(without_comments(read_text(path)), str(path))
+    return parse_descriptor(read_text(path), path)
+
+
+def parse_descriptor(text: str, path: Path) -> Document:
+    """`load_descriptor` for text that is already in memory; `path` is the name that errors show."""
+    document = parse_json(without_comments(text), str(path))
     if not isinstance(document.data, dict):
         raise InputError("not a descriptor: the file holds no JSON object", place=Place(str(path)))
     if "version" not in document.data:

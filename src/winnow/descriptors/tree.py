@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from winnow.descriptors.documents import DOCUMENTS, Kdp, Kmd, Udd, Ued, Uhd, Ukd, Umd
-from winnow.descriptors.reading import document_text, kind_of, load_descriptor
+from winnow.descriptors.reading import document_text, kind_of, parse_descriptor
 from winnow.errors import InputError, Place
+from winnow.files import Folder, text_of
 from winnow.metadata import completed
 from winnow.strict.document import Document
 from winnow.strict.schema import StrictModel, validate
@@ -113,13 +114,22 @@ def read_tree(root: Path) -> Tree:
     Raises:
         InputError: no such directory, or a file that is unreadable or not what its type is.
     """
+    return tree_of(root, Folder(root))
+
+
+def tree_of(root: Path, files: Mapping[str, bytes]) -> Tree:
+    """`read_tree` for the files of `root`, by their names relative to it; only descriptors are looked at.
+
+    Raises:
+        InputError: no such directory, or a file that is unreadable or not what its type is.
+    """
     if not root.is_dir():
         raise InputError("no such catalog directory", place=Place(str(root)), cure="run `winnow generate` first")
     loaded: dict[str, list[tuple[str, Document]]] = {kind: [] for kind in DOCUMENTS}
-    for path in sorted(root.rglob("*.json")):
-        inside, kind = path.relative_to(root), kind_of(path)
-        if kind is not None and not any(part.startswith(".") for part in inside.parts):
-            loaded[kind].append((inside.as_posix(), load_descriptor(path)))
+    for name in files:
+        path, kind = root / name, kind_of(root / name)
+        if kind is not None and not any(part.startswith(".") for part in PurePosixPath(name).parts):
+            loaded[kind].append((name, parse_descriptor(text_of(files[name], path), path)))
     tree = Tree(root, {kind: [] for kind in DOCUMENTS})
     kernels: dict[str, Any] = {}
     for kind in ("ukd", *(kind for kind in DOCUMENTS if kind != "ukd")):

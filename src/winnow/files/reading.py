@@ -15,13 +15,32 @@ def read_text(path: Path) -> str:
     Raises:
         InputError: it is missing, unreadable or not UTF-8.
     """
+    return text_of(read_raw(path), path)
+
+
+def text_of(raw: bytes, path: Path) -> str:
+    """`read_text` for bytes that are already in memory; `path` is the name that decides and that errors show."""
     try:
-        raw = path.read_bytes()
         return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    except FileNotFoundError:
-        raise InputError("no such file", place=Place(str(path))) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: {error.reason}", place=Place(str(path))) from None
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be read: {reason}", place=Place(str(path))) from None
+        raise _unreadable(path, error) from None
+
+
+def read_raw(path: Path) -> bytes:
+    """The file's bytes.
+
+    Raises:
+        InputError: it is missing or unreadable.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", place=Place(str(path))) from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=Place(str(path)))

@@ -9,7 +9,7 @@ from winnow import plugins
 from winnow.errors import InputError
 from winnow.gates.gate import Gate
 from winnow.gates.needs import NEEDS
-from winnow.gates.verdict import unusable
+from winnow.gates.verdict import one_line, unusable
 
 GROUP = "winnow.gates"
 
@@ -35,12 +35,16 @@ def _offered(entry: str) -> tuple[Gate, ...]:
     try:
         return _gates(entry, plugins.load(GROUP, entry))
     except InputError as error:
-        message = str(error).replace("\n", ";")
+        message = one_line(error)
         return (Gate(entry, (), lambda _: unusable(entry, message)),)
 
 
 def _gates(entry: str, offered: object) -> tuple[Gate, ...]:
-    gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
+    try:
+        gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's iterable is a plugin's code
+        problem = f"{type(error).__name__}: {error}"
+        raise InputError(f'the gates of the entry point "{entry}" cannot be listed: {problem}') from None
     for gate in gates:
         if not isinstance(gate, Gate):
             raise InputError(

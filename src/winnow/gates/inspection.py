@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
 from winnow.archive.verify import shards_of
 from winnow.coverage.asked import Asked, asked_graphs, asked_shapes
-from winnow.descriptors.tree import Catalog, Tree, catalog_of, read_tree
+from winnow.descriptors.tree import Catalog, Tree, catalog_of, tree_of
+from winnow.devices.device import Device
+from winnow.devices.find import open_device, runtime_for
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.evidence.evidence import Evidence
 from winnow.families.adapter import Declined, Problem
 from winnow.families.find import find_family
+from winnow.files import Folder
 from winnow.gates.once import once
 from winnow.gates.packed import Packed
 from winnow.graphs.model import Graph
@@ -56,6 +60,33 @@ class Inspection:
         self.everything = everything
         self.mode = mode
         self.progress = progress
+        self._opened: ExitStack | None = None
+        self._device: Device | None = None
+
+    @property
+    def runtime(self) -> str:
+        """The runtime of gates that run kernels: the one that was named, else the one that the archive is for."""
+        return self.device or runtime_for(shards_of(self.engine.archive))
+
+    def open_device(self) -> Device:
+        """The device of gates that run kernels; `run_gates` closes it when the gate that opened it ends.
+
+        Raises:
+            InputError: no such runtime is installed, or this machine has no such device.
+        """
+        if self._device is None:
+            opened = ExitStack()
+            self._device = opened.enter_context(
+                open_device(self.runtime, timeout_s=self.manifest.sweep.timeout_seconds)
+            )
+            self._opened = opened
+        return self._device
+
+    def close_device(self) -> None:
+        """Close the device if a gate opened it; the next gate that asks opens it anew."""
+        opened, self._opened, self._device = self._opened, None, None
+        if opened is not None:
+            opened.close()
 
     @once
     def loaded(self) -> LoadedManifest:
@@ -83,25 +114,42 @@ class Inspection:
         return CellWalk(self.loaded, load_registry(self.loaded))
 
     @once
-    def committed(self) -> Catalog:
-        """The committed catalog."""
-        return catalog_of(self.trees[0])
-
-    @property
-    def catalog_roots(self) -> tuple[Path, ...]:
-        """Directories of catalogs: the committed one first, whether or not it is there; then the reduced one."""
-        reduced = self.engine.reduced / "catalog"
-        return (self.engine.catalog, *([reduced] if reduced.is_dir() else []))
+    def committed_files(self) -> Folder:
+        """The files of the committed catalog."""
+        return Folder(self.engine.catalog)
 
     @once
+    def committed_tree(self) -> Tree:
+        """The descriptors of the committed catalog; references may lead nowhere."""
+        return tree_of(self.engine.catalog, self.committed_files)
+
+    @once
+    def committed(self) -> Catalog:
+        """The committed catalog."""
+        return catalog_of(self.committed_tree)
+
+    @once
+    def reduced_files(self) -> Folder:
+        """The files of the reduced catalog."""
+        return Folder(self.engine.reduced / "catalog")
+
+    @once
+    def reduced_tree(self) -> Tree | None:
+        """The descriptors of the reduced catalog; references may lead nowhere. None where there is none."""
+        files = self.reduced_files
+        return tree_of(files.root, files) if files.root.is_dir() else None
+
+    @property
     def trees(self) -> tuple[Tree, ...]:
-        """The descriptor files of each catalog; references may lead nowhere."""
-        return tuple(read_tree(root) for root in self.catalog_roots)
+        """The descriptors of the committed catalog, and of the reduced one where there is one."""
+        reduced = self.reduced_tree
+        return (self.committed_tree, *([] if reduced is None else [reduced]))
 
     @once
     def catalogs(self) -> tuple[tuple[Path, Catalog], ...]:
-        """Each catalog with its directory."""
-        return ((self.engine.catalog, self.committed), *((tree.root, catalog_of(tree)) for tree in self.trees[1:]))
+        """Each catalog with its directory: the committed one, and the reduced one where there is one."""
+        committed, *reduced = self.trees
+        return ((committed.root, self.committed), *((tree.root, catalog_of(tree)) for tree in reduced))
 
     @property
     def archives(self) -> tuple[Path, ...]:
@@ -151,7 +199,7 @@ class Inspection:
             files = sorted(self.engine.root.glob(pattern))
             if not files:
                 raise InputError(f'no file matches "{pattern}"', place=self.loaded.place("coverage", "shapes", i))
-            found += (asked for file in files for asked in asked_shapes(self.loaded, read_shapes(file)))
+            found += (asked for file in files for asked in asked_shapes(self.walk, read_shapes(file)))
         if self.graphs:
             found += asked_graphs(self.loaded, self.graphs)
         return tuple(found)

@@ -10,7 +10,8 @@ from winnow.gates.find import all_gates
 from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
 from winnow.gates.needs import NEEDS
-from winnow.gates.verdict import Finding, Verdict, incomplete, judged, unusable
+from winnow.gates.verdict import STATES, Finding, Verdict, incomplete, judged, one_line, unusable
+from winnow.wording import amount
 
 
 def run_gates(inspection: Inspection, names: Sequence[str] = ()) -> list[Verdict]:
@@ -32,28 +33,45 @@ def _chosen(gates: Mapping[str, Gate], names: Sequence[str]) -> list[Gate]:
 
 
 def _verdict(gate: Gate, inspection: Inspection) -> Verdict:
-    for need in gate.needs:
-        missing = NEEDS[need].missing(inspection)
-        if missing is not None:
-            return incomplete(gate.name, missing)
     try:
-        verdict = gate.check(inspection)
+        verdict = _answer(gate, inspection)
+    except KeyboardInterrupt:
+        raise
     except Refused as refusal:
         # What it read refuses as a whole: the verdicts of the other gates are wanted all the same.
         return judged(gate.name, "stopped by its first finding", [Finding(gate.name, refusal.message, refusal.place)])
     except Incomplete as error:
-        return incomplete(gate.name, _line(error))
+        return incomplete(gate.name, one_line(error))
     except InputError as error:
-        return unusable(gate.name, _line(error))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a gate's own failure, or a registry's, costs that gate
+        return unusable(gate.name, one_line(error))
+    except BaseException as error:  # noqa: BLE001 - whatever a gate, a registry or a family raises costs that gate
         return unusable(gate.name, f"the gate failed: {_raised(error)}")
+    problem = _not_an_answer(gate, verdict)
+    return verdict if problem is None else unusable(gate.name, f"the gate gave {problem}")
+
+
+def _answer(gate: Gate, inspection: Inspection) -> Verdict:
+    try:
+        for need in gate.needs:
+            missing = NEEDS[need].missing(inspection)
+            if missing is not None:
+                return incomplete(gate.name, missing)
+        return gate.check(inspection)
+    finally:
+        inspection.close_device()
+
+
+def _not_an_answer(gate: Gate, verdict: object) -> str | None:
+    """Why what a check gave is not this gate's verdict, or None where it is: nothing else may decide an exit code."""
     if not isinstance(verdict, Verdict):
-        return unusable(gate.name, f"the gate gave a value of type {type(verdict).__name__}, not a verdict")
-    return verdict
-
-
-def _line(error: Exception) -> str:
-    return str(error).replace("\n", ";")
+        return f"a value of type {type(verdict).__name__}, not a verdict"
+    if verdict.gate != gate.name:
+        return f'the verdict of another gate, "{verdict.gate}"'
+    if verdict.state not in STATES:
+        return f'the unknown state "{verdict.state}" ({nearest(str(verdict.state), STATES)})'
+    if verdict.state == "passed" and verdict.findings:
+        return f"{amount(len(verdict.findings), 'findings')}, and passed"
+    return None
 
 
 def _raised(error: BaseException) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from winnow.errors import Place
 
 State = Literal["passed", "refused", "incomplete", "unusable"]
+STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ def incomplete(gate: str, reason: str) -> Verdict:
 def unusable(gate: str, reason: str) -> Verdict:
     """The gate could not run because something that it reads or calls cannot be used; `reason` says what and where."""
     return Verdict(gate, "unusable", reason)
+
+
+def one_line(error: Exception) -> str:
+    """What a person is told of an error, with its cure, as a verdict's summary has it."""
+    return str(error).replace("\n  cure: ", "; cure: ").replace("\n", ";")
 
 
 _CODES: tuple[tuple[State, int], ...] = (("refused", 1), ("unusable", 2), ("incomplete", 3))

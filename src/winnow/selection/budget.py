@@ -137,20 +137,19 @@ def _covers(allowance: Allowance, key: CellKey) -> bool:
 
 def within_budget(loaded: LoadedManifest, kernels: Sequence[Kernel]) -> list[Allowed]:
     """The exceptions that a selection needs of the budget. Raises Refused where the budget says no."""
-    meter = meter_selection(loaded, kernels)
+    meter = meter_selection(CellWalk(loaded, load_registry(loaded)), kernels)
     refusal = meter.refusal()
     if refusal is not None:
         raise refusal
     return meter.allowed()
 
 
-def meter_selection(loaded: LoadedManifest, kernels: Sequence[Kernel]) -> Meter:
+def meter_selection(walk: CellWalk, kernels: Sequence[Kernel]) -> Meter:
     """The kernels of a selection, counted by the candidate that builds them, arch and cell.
 
     A kernel that belongs to no cell of the manifest counts in a cell of its own kind, which is empty.
     """
-    walk = CellWalk(loaded, load_registry(loaded))
-    meter = Meter(loaded)
+    meter = Meter(walk.loaded)
     cells = list(walk.cells())
     candidates = [
         candidate

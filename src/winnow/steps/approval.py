@@ -12,6 +12,7 @@ from winnow.errors import Place, Refused
 from winnow.graphs.model import Graph, graph_id
 from winnow.graphs.reader import read_corpus
 from winnow.selection.budget import meter_selection
+from winnow.selection.cells import CellWalk, load_registry
 from winnow.selection.expand import expand
 from winnow.selection.lock import check_lock, check_unapproved, read_lock, work_of
 
@@ -57,7 +58,7 @@ def _excess(engine: EngineDir, count: int) -> str | None:
         return f"{count:,} kernels, the budget is {budget:,}"
     if not engine.selection_file.is_file():
         return None
-    return meter_selection(engine.manifest, expand(engine.selection)).excess()
+    return meter_selection(CellWalk(engine.manifest, load_registry(engine.manifest)), expand(engine.selection)).excess()
 
 
 def packed_catalogs(archive: Path) -> list[Catalog]:

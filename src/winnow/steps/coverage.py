@@ -14,6 +14,7 @@ from winnow.errors import InputError
 from winnow.gates.inspection import Inspection
 from winnow.graphs.reader import read_corpus
 from winnow.graphs.shapes import read_shapes
+from winnow.selection.cells import CellWalk, load_registry
 from winnow.selection.expand import expand
 
 
@@ -55,11 +56,12 @@ def cover_engine(
     Raises:
         InputError: nothing to ask about, an unreadable file, or a candidate that raises.
     """
+    walk = CellWalk(engine.manifest, load_registry(engine.manifest))
     problems = [
-        *(asked for file in shapes for asked in asked_shapes(engine.manifest, read_shapes(file))),
+        *(asked for file in shapes for asked in asked_shapes(walk, read_shapes(file))),
         *(asked for path in corpora for asked in asked_graphs(engine.manifest, read_corpus(path))),
     ]
-    results = cover(engine.manifest, expand(engine.selection), problems or Inspection(engine).asked, arches)
+    results = cover(walk, expand(engine.selection), problems or Inspection(engine).asked, arches)
     if not results:
         raise InputError("there is nothing to cover", cure="name a file with --shapes or a directory with --corpus")
     return CoverageResult(tuple(results))

@@ -13,6 +13,7 @@ from winnow.families.adapter import Declined
 from winnow.families.find import find_family
 from winnow.graphs.model import Graph
 from winnow.identity import canonical_json
+from winnow.selection.cells import CellWalk, load_registry
 from winnow.selection.kernel import Kernel
 from winnow.selection.lock import Estimate
 from winnow.settings.manifest import LoadedManifest
@@ -37,7 +38,7 @@ class Extent:
 def extent(loaded: LoadedManifest, kernels: Sequence[Kernel], graphs: Sequence[Graph]) -> Extent:
     """The extent of the work. Sweeps run on one device: the pairs are those of the arch that has the most."""
     objects = {canonical_json([kernel.kernel_source, arch]) for kernel in kernels for arch in kernel.arch}
-    served = cover(loaded, kernels, asked_graphs(loaded, graphs)) if graphs else []
+    served = cover(CellWalk(loaded, load_registry(loaded)), kernels, asked_graphs(loaded, graphs)) if graphs else []
     operations = _operations(loaded, graphs) if graphs else {}
     sweep = loaded.manifest.sweep
     pairs: Counter[str] = Counter()

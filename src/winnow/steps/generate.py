@@ -13,7 +13,7 @@ from winnow.descriptors.native import native_files
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
-from winnow.files import MOMENT_S, Lock, locked, staged_tree, write_atomic
+from winnow.files import MOMENT_S, Folder, Lock, locked, staged_tree, write_atomic
 from winnow.gates.checks import regeneration
 from winnow.gates.verdict import Verdict, judged
 from winnow.selection.budget import within_budget
@@ -181,7 +181,7 @@ def _with_ids_of_now(draft: Draft) -> Draft:
 def compare_draft(draft: Draft) -> Verdict:
     """Whether the committed files are what the selection generates, as gate `regeneration` says it."""
     files = draft.catalog.files()
-    return judged("regeneration", f"{len(files)} files", regeneration.differences(files, draft.target))
+    return judged("regeneration", f"{len(files)} files", regeneration.differences(files, Folder(draft.target)))
 
 
 def write_catalog(

@@ -16,7 +16,7 @@ from winnow.wording import amount
 def check(inspection: Inspection) -> Verdict:
     """Count the selection's kernels by cell; what was allowed past the budget is said in the summary."""
     kernels = inspection.kernels
-    meter = meter_selection(inspection.loaded, kernels)
+    meter = meter_selection(inspection.walk, kernels)
     refusal = meter.refusal()
     findings = [] if refusal is None else [Finding("budget", refusal.message, refusal.place)]
     findings += _unapproved(inspection, kernels)

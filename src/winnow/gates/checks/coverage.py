@@ -15,7 +15,7 @@ def check(inspection: Inspection) -> Verdict:
     if not problems:
         corpus = inspection.engine.corpus
         return incomplete("coverage", f"no graph at {corpus}, and coverage.shapes names no file")
-    results = cover(inspection.loaded, inspection.kernels, problems)
+    results = cover(inspection.walk, inspection.kernels, problems)
     findings = [
         Finding(result.shape, f"{result.reason} (arch {result.arch})", result.place)
         for result in results

@@ -36,7 +36,7 @@ def check(inspection: Inspection) -> Verdict:
         *_strangers(reduced, selected),
         *_lost(reduced, selected, measured),
         *_undecided(engine, reduced),
-        *differences(generate(manifest, reduced, engine.kept_ids).files(), engine.reduced / "catalog"),
+        *differences(generate(manifest, reduced, engine.kept_ids).files(), inspection.reduced_files),
         *_outside(inspection, evidence, {kernel.name for kernel in reduced}),
     ]
     summary = f"{amount(len(reduced), 'kernels')} keep {amount(len(evidence.graphs), 'graphs')} within their epsilon"
@@ -111,4 +111,4 @@ def _outside(inspection: Inspection, evidence: Evidence, names: set[str]) -> Ite
         yield Finding(evidence.kernels[k].name, "must be kept (a cell's default, or not judged on this device)")
 
 
-GATE = Gate("reduction", ("reduced",), check, order=180)
+GATE = Gate("reduction", ("reduced", "evidence"), check, order=180)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from winnow.archive.verify import shards_of
 from winnow.devices.device import Device
-from winnow.devices.find import find_runtime, runtime_for
-from winnow.errors import InputError, Refused
+from winnow.errors import Refused
 from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
 from winnow.gates.packed import Packed
@@ -21,25 +20,19 @@ from winnow.wording import amount
 
 def check(inspection: Inspection) -> Verdict:
     """Run each graph once with the kernel that the engine chooses, from the archive and from the reduced one."""
-    archives = [path for path in inspection.archives if path.is_dir()]
-    name = inspection.device or runtime_for(shards_of(inspection.engine.archive))
-    opener = find_runtime(name)
-    graphs = inspection.graphs
-    try:
-        opened = opener(timeout_s=inspection.manifest.sweep.timeout_seconds)
-    except InputError as error:
-        return incomplete("serves", str(error).replace("\n", ";"))
-    with opened as device:
-        served_by = []
-        for path in archives:
-            packed = inspection.shard(path, device.arch)
-            if packed is None:
-                shards = shards_of(path)
-                cure = f"run `winnow pack --arch {device.arch}` (shards here: {', '.join(shards) or 'none'})"
-                return incomplete("serves", f"{path}: no shard for {device.arch}, which this machine runs; {cure}")
-            served_by.append(packed)
-        findings = [finding for packed in served_by for finding in _unserved(packed, device, graphs)]
-    served = f"{amount(len(graphs), 'graphs')} from {amount(len(archives), 'archives')} on {name}"
+    graphs, device = inspection.graphs, inspection.open_device()
+    served_by: list[Packed] = []
+    for path in inspection.archives:
+        if not path.is_dir():
+            continue
+        packed = inspection.shard(path, device.arch)
+        if packed is None:
+            shards = shards_of(path)
+            cure = f"run `winnow pack --arch {device.arch}` (shards here: {', '.join(shards) or 'none'})"
+            return incomplete("serves", f"{path}: no shard for {device.arch}, which this machine runs; {cure}")
+        served_by.append(packed)
+    findings = [finding for packed in served_by for finding in _unserved(packed, device, graphs)]
+    served = f"{amount(len(graphs), 'graphs')} from {amount(len(served_by), 'archives')} on {inspection.runtime}"
     return judged("serves", served, findings)
 
 
@@ -62,4 +55,4 @@ def _reason(engine: Engine, device: Device, graph: Graph) -> str | None:
     return f"{served.kernel.name}: {served.correctness.state}: {served.correctness.detail}"
 
 
-GATE = Gate("serves", ("archive", "corpus"), check, order=170)
+GATE = Gate("serves", ("archive", "corpus", "device"), check, order=170)
