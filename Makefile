@@ -32,4 +32,4 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) build dist .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -24,6 +24,17 @@ step "build"
 fresh build build
 "$work/build/bin/python" -m build --outdir "$work/dist" "$work/tree" >"$work/build.log" 2>&1 || { tail -40 "$work/build.log"; exit 1; }
 ls -l "$work/dist"
+mkdir "$work/sdist"
+tar -x -z -f "$work"/dist/*.tar.gz -C "$work/sdist" --strip-components 1
+
+step "the sdist has every file, the wheel every file of the package"
+lacks() { comm -23 <(sort "$1") <(sort "$2") | sed "s/^/$3 lacks /" | { ! grep .; }; }
+(cd "$work/tree" && find . -type f) >"$work/committed"
+(cd "$work/sdist" && find . -type f) >"$work/in_sdist"
+lacks "$work/committed" "$work/in_sdist" "the sdist"
+(cd "$work/sdist/src" && find winnow -type f) >"$work/in_package"
+"$python" -m zipfile -l "$work"/dist/*.whl | awk '{print $1}' >"$work/in_wheel"
+lacks "$work/in_package" "$work/in_wheel" "the wheel"
 
 step "the wheel in an environment of its own"
 fresh wheel "$(echo "$work"/dist/*.whl)"
@@ -35,8 +46,6 @@ wheel/bin/python -c 'import winnow; winnow.init("project", "attention_gfx950"); 
 wheel/bin/winnow demo demo || wheel/bin/winnow demo demo
 
 step "the sdist: installed, and its own tests"
-mkdir sdist
-tar -x -z -f "$work"/dist/*.tar.gz -C sdist --strip-components 1
 fresh tests "$work/sdist[test]"
 cd sdist
 if [ "$quick" = --quick ]; then

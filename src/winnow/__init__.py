@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from winnow.api import Project, diff, read_graph
     from winnow.api import init_project as init
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from winnow.runtime.opened import OpenedEngine
     from winnow.runtime.opened import open_engine as load
     from winnow.spaces import TuningSpace
+    from winnow.version import VERSION as __version__
 
 __all__ = [
     "Incomplete",
@@ -44,6 +43,7 @@ _HOMES = {
     "Refused": "winnow.errors:Refused",
     "TuningSpace": "winnow.spaces:TuningSpace",
     "WinnowError": "winnow.errors:WinnowError",
+    "__version__": "winnow.version:VERSION",
     "diff": "winnow.api:diff",
     "init": "winnow.api:init_project",
     "load": "winnow.runtime.opened:open_engine",

@@ -66,9 +66,9 @@ def _run(arguments: Sequence[str], completing: bool) -> int:
             print(help_text())
             return 0 if arguments else 2
         if arguments[0] == _VERSION:
-            from winnow import __version__
+            from winnow.version import VERSION
 
-            print(f"winnow {__version__}")
+            print(f"winnow {VERSION}")
             return 0
     if not completing and arguments[0] in _COMPLETION and len(arguments) > 1:
         _complete_in(*arguments)

@@ -11,10 +11,10 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from winnow import __version__
 from winnow.cli.commands import COMMANDS, help_text, module_of
 from winnow.cli.failures import report
 from winnow.errors import InputError, WinnowError, nearest
+from winnow.version import VERSION
 
 # Typer has a public name for one of its usage errors only; what all of them derive from is that one's base.
 _USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
@@ -45,7 +45,7 @@ def _group() -> Any:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"winnow {__version__}")
+        print(f"winnow {VERSION}")
         raise typer.Exit
 
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from winnow import __version__
 from winnow.devices.device import FaultKind
 from winnow.graphs.model import document
 from winnow.identity import canonical_json, sha256_hex
 from winnow.sweep.database import Database
 from winnow.sweep.plan import Arm, GraphPlan, Launch, Plan
 from winnow.sweep.policy import Policy
+from winnow.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def open_session(db: Database, plan: Plan, fingerprint: Mapping[str, str | int],
             engine.arch,
             canonical_json(dict(fingerprint)),
             canonical_json(policy.as_dict()),
-            f"winnow {__version__}",
+            f"winnow {VERSION}",
         ),
     )
     ((session,),) = db.rows("SELECT id FROM session WHERE identity = ?", (identity,))
