@@ -81,3 +81,28 @@ def test_importing_the_package_imports_nothing_else():
     ours = {name for name in loaded_by("import winnow") if name.startswith("winnow")}
     assert ours == {"winnow"}
     assert not loaded_by("import winnow") & {"numpy", "pydantic", "ruamel", "typer", "scipy"}
+
+
+def test_a_project_stays_the_same_directory(
+    small_engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_engine.parent)
+    project = package.open(small_engine.name)
+    monkeypatch.chdir(tmp_path)
+    assert project.coverage().as_dict()
+
+
+def test_one_text_is_not_taken_for_several(small_engine: Path) -> None:
+    with pytest.raises(package.InputError) as error:
+        package.open(small_engine).coverage(arches="x86-64-v2")
+    assert str(error.value) == (
+        "arches are several, one text is none of them\n  cure: give a list: arches=['x86-64-v2']"
+    )
+
+
+def test_an_engine_that_was_closed_runs_nothing(small_engine: Path) -> None:
+    with package.load(small_engine / "build" / "archive") as engine:
+        graph = package.read_graph(next((small_engine / "corpus").glob("*.json")))
+        assert engine.run(graph).correctness.state == "passed"
+    with pytest.raises(package.InputError, match="this engine is closed"):
+        engine.run(graph)

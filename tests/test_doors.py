@@ -198,3 +198,105 @@ def test_a_table_that_is_none_and_a_row_that_is_there_already_are_said_where_a_n
         'the table of targets "bad" of the package tables cannot be used: it is of type str, not a TargetTable' in said
     )
     assert 'the table of targets "again" of the package tables cannot be used: "gfx90a" is known already' in said
+
+
+def test_a_broken_plugin_costs_itself_and_is_listed(engine: Path, tmp_path: Path):
+    """Whatever a group's plugin offers: commands that do not need it go on, and the list names what is wrong."""
+    package(
+        tmp_path,
+        "broken",
+        """
+[winnow.nodes]
+iterates = broken:RAISES
+hijack = broken:HIJACK
+once = broken:ONCE
+[winnow.families]
+number = broken:NUMBER
+[winnow.compilers]
+number = broken:NUMBER
+[winnow.devices]
+number = broken:NUMBER
+[winnow.targets]
+numbers = broken:NUMBERS
+[winnow.gates]
+number = broken:NUMBER
+[winnow.executors]
+number = broken:NUMBER
+[winnow.importers]
+number = broken:NUMBER
+""",
+        broken="""
+from winnow.graphs.kinds import NodeKind
+from winnow.targets.arches import TargetTable
+
+class Raises:
+    def __iter__(self):
+        raise KeyError("rows")
+
+RAISES, NUMBER, NUMBERS = Raises(), 42, TargetTable((1, 2))
+HIJACK = NodeKind("Mine", ("a",), ("b",), aliases=("MatmulAttributes",))
+ONCE = (kind for kind in ())
+""",
+    )
+    path = Path(os.pathsep.join([str(STANDIN), str(tmp_path)]))
+    states = {
+        (one["group"], one["name"]): one["state"]
+        for one in json.loads(run(engine, "plugins", "--json", path=path).stdout)
+    }
+    said = {
+        ("winnow.nodes", "iterates"): "KeyError: 'rows'",
+        ("winnow.nodes", "hijack"): '"MatmulAttributes" is known already',
+        ("winnow.nodes", "once"): "it offers an iterator, which can be read only once; a tuple would do",
+        ("winnow.families", "number"): 'family "number": int has no method problem',
+        ("winnow.compilers", "number"): "it is of type int, not Compiler",
+        ("winnow.devices", "number"): "it is of type int, not a function that opens a device",
+        ("winnow.targets", "numbers"): "its arches are (1, 2), not a tuple of ArchFacts",
+        ("winnow.gates", "number"): 'the entry point "number" of winnow.gates offers a value of type int, not a Gate',
+        ("winnow.executors", "number"): "it is of type int, not Executor",
+        ("winnow.importers", "number"): "it is of type int, not Importer",
+    }
+    assert {key: state for key, state in states.items() if state != "ok"} == said
+    for step in ("plan", "enumerate", "coverage", "generate", "pack"):
+        done = run(engine, step, path=path)
+        assert done.returncode == 0, f"{step}: {done.stdout}{done.stderr}"
+    (engine / "space.json").write_text('{"params": {"a": [1, 2]}, "constraints": []}')
+    assert run(engine, "space", "space.json", path=path).returncode == 0
+    done = run(engine, "run", "corpus/scale_64.json", "--device", "number", path=path)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        "winnow: the device runtime \"number\" raised TypeError: 'int' object is not callable",
+    )
+
+
+def test_an_executor_that_breaks_its_contract_is_named(engine: Path, tmp_path: Path):
+    package(
+        tmp_path,
+        "runners",
+        "[winnow.executors]\nidle = runners:IDLE\nodd = runners:ODD\nraising = runners:RAISING\n",
+        runners="""
+from winnow.pack.executor import Executor
+from winnow.workers.pool import Timing
+
+def idle(jobs, *, workers, done, timeout_s):
+    return Timing()
+
+def odd(jobs, *, workers, done, timeout_s):
+    done(0, 7)
+
+def raising(jobs, *, workers, done, timeout_s):
+    raise KeyError("no cluster")
+
+IDLE, ODD, RAISING = Executor("idle", idle), Executor("odd", odd), Executor("raising", raising)
+""",
+    )
+    path = Path(os.pathsep.join([str(STANDIN), str(tmp_path)]))
+    for step in ("enumerate", "generate"):
+        assert run(engine, step).returncode == 0
+    for name, said in (
+        ("idle", "gave 0 results for 2 jobs"),
+        ("odd", "gave a value of type int for a job, not str"),
+        ("raising", "raised KeyError: 'no cluster'"),
+    ):
+        done = run(engine, "pack", "--executor", name, path=path)
+        assert done.returncode == 2
+        assert done.stderr == f'winnow: the executor "{name}" {said}\n  cure: correct the package that brings it\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from winnow.sweep.session import SweepResult
 
 AnyPath = str | Path
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ class Project:
         """What the selection serves, and what only the registry would (`winnow coverage`)."""
         from winnow.steps.coverage import cover_engine
 
-        files, folders = [Path(file) for file in shapes], [Path(folder) for folder in corpora]
-        return cover_engine(self.engine, shapes=files, corpora=folders, arches=arches)
+        files = [Path(file) for file in _several("shapes", shapes)]
+        folders = [Path(folder) for folder in _several("corpora", corpora)]
+        return cover_engine(self.engine, shapes=files, corpora=folders, arches=_several("arches", arches))
 
     def generate(
         self,
@@ -214,7 +216,7 @@ def open_project(directory: AnyPath) -> Project:
             place=Place(str(file)),
             cure='name an engine directory, or make one: winnow.init(directory, "gemm_cpu")',
         )
-    return Project(file)
+    return Project(file.absolute())
 
 
 def init_project(directory: AnyPath, source: str = "gemm_cpu") -> Project:
@@ -245,3 +247,10 @@ def diff(a: AnyPath, b: AnyPath, *, by: Literal["name", "metadata"] = "name") ->
 
 def _path(value: AnyPath | None) -> Path | None:
     return None if value is None else Path(value)
+
+
+def _several(name: str, given: Sequence[T]) -> Sequence[T]:
+    """What was given as several; one text would be taken for its letters."""
+    if isinstance(given, str | Path):
+        raise InputError(f"{name} are several, one text is none of them", cure=f"give a list: {name}=[{str(given)!r}]")
+    return given

@@ -6,14 +6,14 @@ A plugin that cannot be loaded costs itself: it is named, with its package and i
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from winnow.errors import InputError, Place, nearest
+from winnow.errors import InputError, Place, WinnowError, nearest
 
 GROUPS: Mapping[str, str] = MappingProxyType(
     {
@@ -56,10 +56,11 @@ def load(group: str, name: str, kind: type[T] | tuple[type, ...] | None = None, 
     """
     known, what = _entries(group, tuple(sys.path)), GROUPS[group]
     if name not in known:
+        article = "an" if what[0] in "aeiou" else "a"
         raise InputError(
             f'no {what} "{name}" is installed',
             place=place,
-            cure=f"{nearest(name, known)}; a {what} is an entry point of the group {group}",
+            cure=f"{nearest(name, known)}; {article} {what} is an entry point of the group {group}",
         )
     entries = known[name]
     if len(entries) > 1:
@@ -75,34 +76,65 @@ def load(group: str, name: str, kind: type[T] | tuple[type, ...] | None = None, 
     return offered
 
 
-def plugins() -> list[Plugin]:
-    """Every entry point of every group, loaded to see whether it can be."""
+def plugins(check: Callable[[str, str, Any], None]) -> list[Plugin]:
+    """Every entry point of every group, loaded to see whether it can be.
+
+    `check(group, name, offered)` raises where what an entry point offers is not what its group asks for.
+    """
     found: list[Plugin] = []
     for group in GROUPS:
         for name, entries in sorted(_entries(group, tuple(sys.path)).items()):
             for entry in entries:
-                problem, _ = _loaded(entry, None)
+                problem, offered = _loaded(entry, None)
+                problem = problem or _problem(check, group, name, offered)
                 if problem is None and len(entries) > 1:
                     problem = "another package offers this name"
                 found.append(Plugin(group, name, _package(entry), _version(entry), problem or "ok"))
     return found
 
 
+def _problem(check: Callable[[str, str, Any], None], group: str, name: str, offered: Any) -> str | None:
+    try:
+        check(group, name, offered)
+    except WinnowError as error:
+        return error.message
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - looking at what a plugin offers runs its code
+        return str(error) if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+    return None
+
+
 class OpenTable(Mapping[str, T], Generic[T]):
     """Rows that the entry points of one group offer, by name; read when the first row is asked for.
 
     `rows_of` gives the (name, row) pairs of what an entry point offers, and raises TypeError where that is something
-    else. What a broken plugin would have offered is missing, and `missing` says so.
+    else. What a broken plugin would have offered is missing, and `missing` says so. A name in `reserved` is no
+    package's to give.
     """
 
-    def __init__(self, group: str, rows_of: Callable[[Any], Iterable[tuple[str, T]]]) -> None:
-        self._group, self._rows_of = group, rows_of
+    def __init__(
+        self,
+        group: str,
+        rows_of: Callable[[Any], Iterable[tuple[str, T]]],
+        reserved: Callable[[], Container[str]] = tuple,
+    ) -> None:
+        self._group, self._rows_of, self._reserved = group, rows_of, reserved
         self._rows: dict[str, T] | None = None
-        self._broken: list[str] = []
+        self._broken: dict[str, tuple[str, str]] = {}
+
+    def problem(self, entry: str) -> str | None:
+        """Why the rows of the entry point of this name are not in the table; None where they are."""
+        self._all()
+        return self._broken[entry][1] if entry in self._broken else None
 
     def missing(self, name: str) -> str:
         """The cure for a name that is not in the table: the nearest one, and the plugins that could not be loaded."""
-        return "; ".join([nearest(name, self), *self._broken])
+        known = nearest(name, self)
+        what = GROUPS[self._group]
+        broken = (
+            f'the {what} "{entry}" of the package {package} cannot be used: {problem}'
+            for entry, (package, problem) in self._broken.items()
+        )
+        return "; ".join([known, *broken])
 
     def _all(self) -> Mapping[str, T]:
         if self._rows is None:
@@ -115,17 +147,18 @@ class OpenTable(Mapping[str, T], Generic[T]):
         return self._rows
 
     def _add(self, rows: dict[str, T], entry: metadata.EntryPoint) -> None:
-        what = f'the {GROUPS[self._group]} "{entry.name}" of the package {_package(entry)}'
         problem, offered = _loaded(entry, None)
         try:
             new = [] if problem is not None else list(self._rows_of(offered))
-        except TypeError as error:
-            problem, new = str(error), []
-        taken = [name for name, _ in new if name in rows]
+            reserved = self._reserved()
+            taken = [name for name, _ in new if name in rows or name in reserved]
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - listing what a plugin offers runs its code
+            said = str(error) if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+            problem, new, taken = said, [], []
         if taken:
             problem, new = f'"{taken[0]}" is known already', []
         if problem is not None:
-            self._broken.append(f"{what} cannot be used: {problem}")
+            self._broken[entry.name] = _package(entry), problem
         rows.update(new)
 
     def __getitem__(self, name: str) -> T:

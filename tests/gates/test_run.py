@@ -223,11 +223,12 @@ def test_what_is_not_a_gate_is_unusable_by_the_name_of_its_entry_point(
     assert (verdict.gate, verdict.state, verdict.summary) == ("test", "unusable", message)
 
 
-def test_two_gates_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch):
-    installed(monkeypatch, Gate("a", (), passed), Gate("a", (), passed))
-    with pytest.raises(InputError) as error:
-        find.all_gates()
-    assert str(error.value) == 'two installed gates are called "a"\n  cure: uninstall one of their packages'
+def test_two_gates_of_one_name_cost_that_name_alone(small_engine: Path, monkeypatch: pytest.MonkeyPatch):
+    gates = [Gate(name, (), lambda _, name=name: passed(name, "looked")) for name in ("a", "b", "a")]
+    installed(monkeypatch, *gates)
+    found = {verdict.gate: verdict for verdict in run_gates(Inspection(EngineDir(small_engine / "engine.yaml")))}
+    assert (found["a"].state, found["b"].state) == ("unusable", "passed")
+    assert found["a"].summary.endswith('both bring a gate "a": uninstall the package of one')
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from typing import Protocol
 
 from winnow import plugins
 from winnow.devices.device import Device
+from winnow.errors import InputError, WinnowError
 from winnow.targets.arches import ARCHES
 
 GROUP = "winnow.devices"
 CPU = "cpu"
+_METHODS = ("arch", "fingerprint", "allocate", "load", "launch", "time", "close", "__enter__", "__exit__")
 
 
 class OpenDevice(Protocol):
@@ -33,9 +35,22 @@ def open_device(name: str, *, timeout_s: float) -> Device:
     """A device of that runtime.
 
     Raises:
-        InputError: no such runtime is installed, or this machine has no such device.
+        InputError: no such runtime is installed, it fails, or this machine has no such device.
     """
-    return find_runtime(name)(timeout_s=timeout_s)
+    try:
+        device = find_runtime(name)(timeout_s=timeout_s)
+    except WinnowError:
+        raise
+    except Exception as error:
+        raise _unfit(name, f"raised {type(error).__name__}: {error}") from error
+    lacking = [method for method in _METHODS if not hasattr(device, method)]
+    if lacking:
+        raise _unfit(name, f"gave a value of type {type(device).__name__}, which lacks {lacking[0]}")
+    return device
+
+
+def _unfit(name: str, said: str) -> InputError:
+    return InputError(f'the device runtime "{name}" {said}', cure="correct the package that brings it: docs/plugins.md")
 
 
 def runtime_for(arches: Sequence[str]) -> str:

@@ -53,6 +53,15 @@ class CheckedFamily:
         found = self._call("problem", graph.name, graph)
         if not isinstance(found, Problem):
             raise self._fault("problem", graph.name, f"gave a value of type {type(found).__name__}, not a Problem")
+        if not isinstance(found.fields, Mapping):
+            raise self._fault("problem", graph.name, f"gave the fields {found.fields!r}, not values by field")
+        operands = tuple(found.operands) if isinstance(found.operands, tuple | list) else ()
+        if not operands or not all(isinstance(operand, Operand) for operand in operands):
+            raise self._fault("problem", graph.name, f"gave the operands {found.operands!r}, not a tuple of Operand")
+        for operand in operands:
+            if len(operand.dims) != len(operand.strides):
+                said = f"gave {operand.role} {len(operand.dims)} dims and {len(operand.strides)} strides"
+                raise self._fault("problem", graph.name, said)
         for field, value in found.fields.items():
             if not isinstance(value, int | float | str | bool):
                 raise self._fault("problem", graph.name, f'gave {value!r} for the field "{field}"')
@@ -107,9 +116,13 @@ class CheckedFamily:
     def score(self, metadata: Mapping[str, Field], fields: Mapping[str, Field]) -> float:
         """Predicted merit of a kernel for a problem."""
         found = self._call("score", "", metadata, fields)
-        if not _is_number(found) or math.isnan(found):
+        try:
+            value = float(found) if _is_number(found) else math.nan
+        except OverflowError:
+            value = math.nan
+        if math.isnan(value):
             raise self._fault("score", "", f"gave {found!r}, not a number")
-        return float(found)
+        return value
 
     def _call(self, method: str, graph: str, *arguments: Any) -> Any:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import secrets
@@ -29,6 +30,8 @@ def write_atomic(path: Path, data: bytes | str) -> None:
             file.flush()
             os.fchmod(descriptor, 0o644)
             os.fsync(descriptor)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
             os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -18,28 +18,41 @@ GROUP = "winnow.gates"
 def all_gates() -> dict[str, Gate]:
     """Every installed gate by name, in the order of the flow.
 
-    Raises:
-        InputError: one name twice.
+    A name that two entry points offer is a gate that says so.
     """
     found: dict[str, Gate] = {}
-    offered = [gate for name in plugins.installed(GROUP) for gate in _offered(name)]
-    for gate in sorted(offered, key=lambda gate: (gate.order, gate.name)):
-        if gate.name in found:
-            raise InputError(f'two installed gates are called "{gate.name}"', cure="uninstall one of their packages")
-        found[gate.name] = gate
-    return found
+    brought: dict[str, str] = {}
+    for entry in plugins.installed(GROUP):
+        for gate in _offered(entry):
+            if gate.name in found:
+                found[gate.name] = _stand_in(gate.name, _twice(gate.name, brought[gate.name], entry))
+            else:
+                found[gate.name], brought[gate.name] = gate, entry
+    return {gate.name: gate for gate in sorted(found.values(), key=lambda gate: (gate.order, gate.name))}
+
+
+def _twice(name: str, first: str, second: str) -> str:
+    return f'the entry points "{first}" and "{second}" both bring a gate "{name}": uninstall the package of one'
+
+
+def _stand_in(name: str, problem: str) -> Gate:
+    return Gate(name, (), lambda _: unusable(name, problem))
 
 
 def _offered(entry: str) -> tuple[Gate, ...]:
     """The gates of an entry point; for one that cannot be loaded a gate in its place that says so."""
     try:
-        return _gates(entry, plugins.load(GROUP, entry))
+        return gates_of(entry, plugins.load(GROUP, entry))
     except InputError as error:
-        message = one_line(error)
-        return (Gate(entry, (), lambda _: unusable(entry, message)),)
+        return (_stand_in(entry, one_line(error)),)
 
 
-def _gates(entry: str, offered: object) -> tuple[Gate, ...]:
+def gates_of(entry: str, offered: object) -> tuple[Gate, ...]:
+    """The gates that an entry point offers.
+
+    Raises:
+        InputError: it offers something else, or a gate that needs what nobody knows.
+    """
     try:
         gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's iterable is a plugin's code

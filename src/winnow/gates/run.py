@@ -69,6 +69,10 @@ def _not_an_answer(gate: Gate, verdict: object) -> str | None:
         return f'the verdict of another gate, "{verdict.gate}"'
     if verdict.state not in STATES:
         return f'the unknown state "{verdict.state}" ({nearest(str(verdict.state), STATES)})'
+    if not isinstance(verdict.summary, str):
+        return f"a summary of type {type(verdict.summary).__name__}, not a text"
+    if not isinstance(verdict.findings, tuple) or not all(isinstance(one, Finding) for one in verdict.findings):
+        return "findings that are not a tuple of Finding"
     if verdict.state == "passed" and verdict.findings:
         return f"{amount(len(verdict.findings), 'findings')}, and passed"
     return None
@@ -76,6 +80,10 @@ def _not_an_answer(gate: Gate, verdict: object) -> str | None:
 
 def _raised(error: BaseException) -> str:
     """What was raised, and by which line."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - an exception of a plugin may fail to say what it is
+        message = ""
+    said = f"{type(error).__name__}: {message}" if message else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     return f"{said} ({frames[-1].filename}:{frames[-1].lineno})" if frames else said

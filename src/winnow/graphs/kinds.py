@@ -31,7 +31,10 @@ class NodeKind:
     aliases: tuple[str, ...] = ()
 
 
-def _kinds_of(offered: object) -> Iterator[NodeKind]:
+def kinds_of(offered: object) -> Iterator[NodeKind]:
+    """The node types that an entry point offers. Raises TypeError where it offers something else."""
+    if isinstance(offered, Iterator):
+        raise TypeError("it offers an iterator, which can be read only once; a tuple would do")
     kinds = tuple(offered) if isinstance(offered, Iterable) else (offered,)
     for kind in kinds:
         if not isinstance(kind, NodeKind):
@@ -39,11 +42,13 @@ def _kinds_of(offered: object) -> Iterator[NodeKind]:
         yield kind
 
 
-KINDS: OpenTable[NodeKind] = OpenTable("winnow.nodes", lambda offered: ((k.name, k) for k in _kinds_of(offered)))
+KINDS: OpenTable[NodeKind] = OpenTable("winnow.nodes", lambda offered: ((k.name, k) for k in kinds_of(offered)))
 """Node types by name."""
 
 ALIASES: OpenTable[str] = OpenTable(
-    "winnow.nodes", lambda offered: ((alias, kind.name) for kind in _kinds_of(offered) for alias in kind.aliases)
+    "winnow.nodes",
+    lambda offered: ((alias, kind.name) for kind in kinds_of(offered) for alias in kind.aliases),
+    reserved=lambda: KINDS,
 )
 """Names of node types by what older files call them."""
 

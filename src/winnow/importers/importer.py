@@ -26,6 +26,10 @@ class Importer:
     suffixes: tuple[str, ...]
     read: Callable[[Path], Any]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.suffixes, tuple) or not callable(self.read):
+            raise TypeError("suffixes of an importer are a tuple of texts, and read is a function")
+
 
 def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer:
     """The importer that `name` says, else the one for the file's suffix.
@@ -38,7 +42,13 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
         if found.reads != reads:
             raise InputError(f'the importer "{name}" reads {_FILES[found.reads]}, not {_FILES[reads]}')
         return found
-    known: list[Importer] = [plugins.load(GROUP, one, Importer) for one in plugins.installed(GROUP)]
+    known: list[Importer] = []
+    broken: list[str] = []
+    for one in plugins.installed(GROUP):
+        try:
+            known.append(plugins.load(GROUP, one, Importer))
+        except InputError as error:
+            broken.append(error.message)
     for importer in known:
         if importer.reads == reads and path.name.endswith(importer.suffixes):
             return importer
@@ -46,5 +56,5 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
     raise InputError(
         f"no importer reads {_FILES[reads]} from a file of this name",
         place=Place(str(path)),
-        cure=f"name one with --format; {nearest(path.suffix, suffixes)}",
+        cure="; ".join([f"name one with --format; {nearest(path.suffix, suffixes)}", *broken]),
     )

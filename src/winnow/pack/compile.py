@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.find import Language
-from winnow.errors import InputError, Place
+from winnow.errors import InputError, Place, WinnowError
 from winnow.pack.cache import ObjectCache, object_key
 from winnow.pack.executor import LOCAL, Executor
 from winnow.pack.worker import Job
@@ -83,7 +83,7 @@ def compile_all(
         progress("compile", len(objects) - cached, len(missing))
 
     try:
-        timing = executor.run([_job(first[key]) for key in distinct], workers=jobs, done=done, timeout_s=timeout_s)
+        timing = _run(executor, [_job(first[key]) for key in distinct], jobs, CodeObject, done, timeout_s)
     except JobFailed as error:
         raise _failed(first[distinct[error.index]], error.failure) from None
     return Compiled(tuple(objects[key] for key in keys), len(distinct), cached, len(missing) - len(distinct), timing)
@@ -107,7 +107,7 @@ def _alike(
         progress("compare", len(digests), len(asked))
 
     try:
-        executor.run([_job(missing[key], "digest") for key in asked], workers=jobs, done=done, timeout_s=timeout_s)
+        _run(executor, [_job(missing[key], "digest") for key in asked], jobs, str, done, timeout_s)
     except JobFailed as error:
         raise _failed(missing[asked[error.index]], error.failure) from None
     first: dict[tuple[str, str], str] = {}
@@ -116,6 +116,45 @@ def _alike(
         for index, key in enumerate(asked)
     }
     return {key: found.get(key, key) for key in missing}
+
+
+def _run(
+    executor: Executor,
+    jobs: Sequence[Job],
+    workers: int,
+    kind: type,
+    done: Callable[[int, Any], None],
+    timeout_s: float,
+) -> Timing:
+    """Run jobs by an executor, which may be a package's: each job gives one result of its kind.
+
+    Raises:
+        JobFailed: a job failed.
+        InputError: the executor failed, or gave something else.
+    """
+    settled: set[int] = set()
+
+    def settle(index: int, result: Any) -> None:
+        if not isinstance(result, kind):
+            raise _unfit(executor, f"gave a value of type {type(result).__name__} for a job, not {kind.__name__}")
+        settled.add(index)
+        done(index, result)
+
+    try:
+        timing = executor.run(jobs, workers=workers, done=settle, timeout_s=timeout_s)
+    except (JobFailed, WinnowError, OSError):
+        raise
+    except Exception as error:
+        raise _unfit(executor, f"raised {type(error).__name__}: {error}") from error
+    if settled != set(range(len(jobs))):
+        raise _unfit(executor, f"gave {len(settled)} results for {len(jobs)} jobs")
+    if not isinstance(timing, Timing):
+        raise _unfit(executor, f"gave a value of type {type(timing).__name__}, not a Timing")
+    return timing
+
+
+def _unfit(executor: Executor, said: str) -> InputError:
+    return InputError(f'the executor "{executor.name}" {said}', cure="correct the package that brings it")
 
 
 def _key(request: Request) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 from winnow.archive.verify import shards_of
 from winnow.devices.device import Device
 from winnow.devices.find import open_device, runtime_for
+from winnow.errors import InputError
 from winnow.graphs.model import Graph
 from winnow.runtime.execution import Execution
 from winnow.runtime.load import Engine, PackedKernel, load_engine
@@ -22,6 +23,7 @@ class OpenedEngine:
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine = engine
         self.device = device
+        self._closed = False
 
     def __enter__(self) -> OpenedEngine:
         return self
@@ -60,6 +62,8 @@ class OpenedEngine:
         Raises:
             Refused: the family declines the graph, or no kernel serves it; the reasons are named.
         """
+        if self._closed:
+            raise InputError("this engine is closed", cure="load the archive again")
         problem, ranked = applicable(self.engine, graph)
         launches = _MAX_LAUNCHES if seconds > 0 else 0
         with Execution(self.device, self.engine.adapter, problem, seed=0) as execution:
@@ -69,7 +73,8 @@ class OpenedEngine:
             )
 
     def close(self) -> None:
-        """Give the device back."""
+        """Give the device back; nothing runs from now on."""
+        self._closed = True
         self.device.close()
 
 

@@ -149,8 +149,10 @@ def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
     Hooks are replaced one by one, as their directory may hold other files.
 
     Raises:
-        InputError: another process writes the target, and does not end in a moment.
+        InputError: another process writes the target, and does not end in a moment; or the target holds something
+            other than a catalog, which is then left as it is.
     """
+    _check_replaceable(draft.target)
     with locked(draft.target, wait_s=MOMENT_S) as lock:
         draft = _with_ids_of_now(draft)
         if draft.live is not None and draft.kept_file is not None:
@@ -168,6 +170,16 @@ def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
         allowed_past_budget=draft.allowed,
         native=tuple(sorted(hooks)),
     )
+
+
+def _check_replaceable(target: Path) -> None:
+    """A catalog is replaced as a whole, so what stands there has to be one."""
+    if target.is_dir() and any(target.iterdir()) and not any(target.glob("*.ued.json")):
+        raise InputError(
+            "this directory holds no catalog, so it is not replaced by one",
+            place=Place(str(target)),
+            cure="name another directory, or remove what is there",
+        )
 
 
 def _with_ids_of_now(draft: Draft) -> Draft:

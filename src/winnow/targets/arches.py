@@ -75,6 +75,10 @@ def checked_table(table: object) -> TargetTable:
     """The table that an entry point offers. Raises TypeError where it is something else."""
     if not isinstance(table, TargetTable):
         raise TypeError(f"it is of type {type(table).__name__}, not a TargetTable")
+    if not isinstance(table.arches, tuple) or not all(isinstance(facts, ArchFacts) for facts in table.arches):
+        raise TypeError(f"its arches are {table.arches!r}, not a tuple of ArchFacts")
+    if not isinstance(table.generics, Mapping):
+        raise TypeError(f"its generics are {table.generics!r}, not members by generic target")
     return table
 
 
