@@ -352,7 +352,12 @@ def test_a_signal_that_asks_to_end_unwinds_and_ends_with_130(tmp_path: Path, sen
         "    finally:\n        print('put away', flush=True)\n    return 0"
     )
     running = subprocess.Popen(
-        stand_in(tmp_path, body).split(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        stand_in(tmp_path, body).split(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests that run in the background or under `nohup` inherit signals that are ignored.
+        preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL),
     )
     assert running.stdout is not None
     assert running.stdout.readline() == "ready\n"
