@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from processes import ended
 from winnow.workers.process import Program, Worker, WorkerFault
 
 _MODULE = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 
 def start(greeting):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     return greeting, answer
 
 def answer(message, descriptor):
@@ -28,6 +30,14 @@ def answer(message, descriptor):
     word, _, rest = message.partition(" ")
     if word == "sleep":
         time.sleep(float(rest))
+    if word == "apart":
+        with subprocess.Popen(["sleep", "600"], start_new_session=True) as child:
+            with open(rest, "w") as file:
+                file.write(str(child.pid))
+            try:
+                child.wait()
+            finally:
+                child.kill()
     if word == "exit":
         print("last words", flush=True)
         os._exit(int(rest))
@@ -130,6 +140,17 @@ def test_what_a_worker_started_ends_with_it(worker: Worker) -> None:
     worker.end()
     assert ended(child)
     worker.end()
+
+
+def test_a_worker_that_runs_too_long_may_end_what_it_started_in_another_session(
+    program: Program, tmp_path: Path
+) -> None:
+    """As a compiler runs; no signal to the worker's group reaches it."""
+    worker = Worker(replace(program, grace_s=20.0))
+    with pytest.raises(WorkerFault, match="timeout"):
+        worker.request(f"apart {tmp_path / 'pid'}", 2)
+    assert ended(int((tmp_path / "pid").read_text()))
+    assert not worker.alive()
 
 
 def test_a_module_that_does_not_start_says_why(program: Program) -> None:

@@ -15,7 +15,7 @@ from winnow.errors import WinnowError
 from winnow.workers.pool import Failure
 from winnow.workers.process import Program
 
-PROGRAM = Program("winnow.pack.worker")
+PROGRAM = Program("winnow.pack.worker", grace_s=2.0)
 """What a pack's workers run."""
 
 

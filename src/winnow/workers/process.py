@@ -38,7 +38,8 @@ class Program:
     """What a worker runs: a module with `start(*arguments)`, see `child.main`, and how messages are written.
 
     Isolated, it has the standard library and this package only: it starts fast, and nothing of the user's can change
-    what it imports. Otherwise it imports what this process could. `environment` adds to this process's.
+    what it imports. Otherwise it imports what this process could. `environment` adds to this process's. A worker that
+    runs too long gets SIGTERM and `grace_s` seconds to end what it started in sessions of their own.
     """
 
     module: str
@@ -46,6 +47,7 @@ class Program:
     codec: Literal["json", "pickle"] = "pickle"
     isolated: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    grace_s: float = 0.0
 
 
 class WorkerFault(Exception):
@@ -75,6 +77,7 @@ class Worker:
 
     def __init__(self, program: Program, *, tied: bool | None = None) -> None:
         self._number = 0
+        self._grace_s = program.grace_s
         self._ending = threading.Lock()
         self._output = os.fdopen(os.memfd_create("winnow-worker-output"), "r+b", buffering=0)
         ours, theirs = socket.socketpair()
@@ -155,15 +158,23 @@ class Worker:
                 raise ValueError(f"the answer to request {received.number}, not to {self._number}")
         except TimeoutError:
             said = self._said()
+            self._unwind()
             self.end()
             raise WorkerFault("timeout", f"gave no answer within {limit_s:g} s", said) from None
         except (OSError, EOFError, ValueError):
             raise self._crash() from None
         except BaseException:
             # Interrupted between a request and its reply: the next reply would be taken for this one.
+            self._unwind()
             self.end()
             raise
         return received.message
+
+    def _unwind(self) -> None:
+        """Let the worker end what it started out of its group's reach."""
+        if self._grace_s:
+            self.send_signal(signal.SIGTERM)
+            self._exit_code(self._grace_s)
 
     def _crash(self) -> WorkerFault:
         code, said = self._exit_code(_END_SECONDS), self._said()
