@@ -75,7 +75,7 @@ def test_reads_come_in_order_of_first_appearance_and_functions_are_none() -> Non
         ("a & b == 1", "at column 1: the operator BitAnd is not a part of rules"),
         ("~a", "at column 1: the operator ~ is not a part of rules"),
         ("f'{a}' == '1'", "at column 1: a formatted string is not a part of rules"),
-        ("(a, b) == (1, 2)", "at column 1: a tuple outside of `in` is not a part of rules"),
+        ("(a, b) == (1, 2)", "at column 1: a tuple outside `in` is not a part of rules"),
         ("b'x' == a", "at column 1: b'x' is not a part of rules"),
         ("1j == a", "at column 1: 1j is not a part of rules"),
         ("min(a)", "at column 1: min takes two values or more, not 1"),

@@ -54,7 +54,7 @@ def read_space(path: Path) -> SpaceDefinition:
     """The space that a JSON file defines by `params` (name -> values) and `constraints` (expressions).
 
     Raises:
-        InputError: unreadable or malformed, no values, a value twice, a rule outside of the grammar or that reads an
+        InputError: unreadable or malformed, no values, a value twice, a rule outside the grammar or that reads an
             unknown name; says the line.
     """
     document = load_json(path)

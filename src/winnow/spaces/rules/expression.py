@@ -263,8 +263,8 @@ _SPOKEN: Mapping[type[ast.expr], str] = {
     ast.SetComp: "a comprehension",
     ast.DictComp: "a comprehension",
     ast.GeneratorExp: "a comprehension",
-    ast.Tuple: "a tuple outside of `in`",
-    ast.List: "a list outside of `in`",
-    ast.Set: "a set outside of `in`",
+    ast.Tuple: "a tuple outside `in`",
+    ast.List: "a list outside `in`",
+    ast.Set: "a set outside `in`",
     ast.Dict: "a mapping",
 }

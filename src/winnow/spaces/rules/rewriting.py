@@ -23,7 +23,7 @@ def against_zero(node: ast.expr, floats: frozenset[str]) -> TypeGuard[ast.Compar
 class Rewriter:
     """Holds the residual of a rule and rewrites it as axes become known.
 
-    `ranges` has the range of every term and slot, `floats` the names of those that are no integers; `slots` are those
+    `ranges` has the range of every term and slot, `floats` the names of those that are not integers; `slots` are those
     that the residual reads, each as an expression over the slots before and the terms of the last axis.
     """
 
