@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from winnow.errors import InputError
+from winnow.errors import Incomplete, InputError, Refused
 from winnow.families.adapter import Declined, FamilyAdapter, Operand, Problem
 from winnow.families.checked import CheckedFamily, checked
 from winnow.families.gemm import ADAPTER as GEMM
@@ -152,6 +152,43 @@ def test_a_declined_graph_is_not_a_mistake():
 
     with pytest.raises(Declined, match="not mine"):
         odd(problem=declines).problem(GRAPH)
+
+
+@pytest.mark.parametrize("error", [Declined("too late"), Refused("not today"), Incomplete("half of it")])
+def test_only_problem_declines_and_no_method_gives_a_verdict(error: Exception):
+    def raises(*_: Any) -> Any:
+        raise error
+
+    said = f"{type(error).__name__}: {error}"
+    with pytest.raises(InputError, match=f'family "odd": inputs on {GRAPH.name} raised {said} '):
+        everything(odd(inputs=raises))
+    with pytest.raises(InputError, match=f'family "odd": score raised {said} '):
+        everything(odd(score=raises))
+
+
+def test_an_input_error_of_a_family_keeps_its_own_words():
+    def raises(*_: Any) -> Any:
+        raise InputError("no such shape", cure="take another")
+
+    with pytest.raises(InputError) as error:
+        odd(inputs=raises).inputs(odd().problem(GRAPH), 0)
+    assert str(error.value) == "no such shape\n  cure: take another"
+
+
+@pytest.mark.parametrize("attribute", ["name", "vocabulary", "probes", "score"])
+def test_an_attribute_that_cannot_be_read_is_named(attribute: str):
+    def raises(_: Any) -> Any:
+        raise ValueError("no such file")
+
+    adapter = type("Broken", (Odd,), {attribute: property(raises)})()
+    with pytest.raises(InputError, match=f'family "odd": {attribute} raised ValueError: no such file '):
+        _ = checked("odd", adapter).name, checked("odd", adapter).vocabulary
+
+
+def test_roles_that_are_not_texts_are_shown():
+    said = rf"inputs on {GRAPH.name} gave \[1, 'a'\], not tensors for the roles \['a', 'b'\]"
+    with pytest.raises(InputError, match=said):
+        everything(odd(inputs=lambda problem, seed: {"a": 1, 1: 2}))
 
 
 def test_a_class_in_place_of_an_instance_is_named():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from winnow.dtypes import FORMATS
-from winnow.errors import InputError, WinnowError
+from winnow.errors import InputError
 from winnow.families.adapter import Declined, FamilyAdapter, Field, Operand, Problem
 from winnow.graphs.model import Graph
 
@@ -27,8 +27,9 @@ class CheckedFamily:
     """A family held to the contract of `FamilyAdapter`: whoever calls it may rely on what comes back.
 
     Raises:
-        InputError: from every method, naming family, method and graph, where the family raises anything but Declined,
-            or gives something else than the contract says.
+        InputError: from every method, naming family, method and graph, where the family raises anything but InputError
+            (or, from `problem`, Declined), or gives something else than the contract says. What a family refuses by
+            other means is not a verdict.
     """
 
     def __init__(self, name: str, adapter: Any) -> None:
@@ -37,12 +38,12 @@ class CheckedFamily:
     @property
     def name(self) -> str:
         """The family's name."""
-        return self._text("name", getattr(self._adapter, "name", None))
+        return self._text("name", self._read("name"))
 
     @property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """For each field of a problem that is text, every text that it can be."""
-        words = getattr(self._adapter, "vocabulary", None)
+        words = self._read("vocabulary")
         sound = isinstance(words, Mapping) and all(isinstance(known, frozenset) for known in words.values())
         if not sound:
             raise self._fault("vocabulary", "", f"is {words!r}, not sets of texts by field")
@@ -127,17 +128,23 @@ class CheckedFamily:
     def _call(self, method: str, graph: str, *arguments: Any) -> Any:
         try:
             return getattr(self._adapter, method)(*arguments)
-        except (Declined, WinnowError):
+        except InputError:
             raise
         except (Exception, SystemExit) as error:
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"raised {type(error).__name__}: {error} ({at.filename}:{at.lineno})"
-            raise self._fault(method, graph, said) from error
+            if method == "problem" and isinstance(error, Declined):
+                raise
+            raise self._fault(method, graph, _raised(error)) from error
+
+    def _read(self, attribute: str) -> Any:
+        try:
+            return getattr(self._adapter, attribute, None)
+        except (Exception, SystemExit) as error:
+            raise self._fault(attribute, "", _raised(error)) from error
 
     def _check_tensors(self, method: str, problem: Problem, found: Any, wanted: list[Operand]) -> None:
         roles = sorted(operand.role for operand in wanted)
-        if not isinstance(found, Mapping) or sorted(found) != roles:
-            given = sorted(found) if isinstance(found, Mapping) else f"a value of type {type(found).__name__}"
+        if not isinstance(found, Mapping) or set(found) != set(roles):
+            given = sorted(found, key=str) if isinstance(found, Mapping) else f"a value of type {type(found).__name__}"
             raise self._fault(method, problem.graph, f"gave {given}, not tensors for the roles {roles}")
         for operand in wanted:
             tensor = found[operand.role]
@@ -179,20 +186,24 @@ def checked(name: str, adapter: Any) -> FamilyAdapter:
     Raises:
         InputError: a class in place of an instance, or a family that lacks a method.
     """
-    family = CheckedProbes if callable(getattr(adapter, "probes", None)) else CheckedFamily
-    wrapped = family(name, adapter)
     if isinstance(adapter, type):
         raise InputError(
             f'family "{name}": {adapter.__name__} is a class, not an adapter',
             cure=f"register an instance of it: ADAPTER = {adapter.__name__}()",
         )
-    missing = [method for method in METHODS if not callable(getattr(adapter, method, None))]
+    bare = CheckedFamily(name, adapter)
+    missing = [method for method in METHODS if not callable(bare._read(method))]
     if missing:
         raise InputError(
             f'family "{name}": {type(adapter).__name__} has no method {missing[0]}',
             cure="docs/plugins.md lists the methods of a family",
         )
-    return wrapped
+    return CheckedProbes(name, adapter) if callable(bare._read("probes")) else bare
+
+
+def _raised(error: BaseException) -> str:
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"raised {type(error).__name__}: {error} ({at.filename}:{at.lineno})"
 
 
 def _is_number(value: Any) -> bool:
