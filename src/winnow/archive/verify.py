@@ -182,9 +182,10 @@ def _object(
 
 def _read_back(kind: str, payload: bytes, symbol: str, compilers: Mapping[str, Compiler] | None) -> CodeObject:
     """What an object says of itself. Only a compiler knows its objects' form, and only opening a shard needs one."""
+    from winnow.compilers.checked import read_object
     from winnow.compilers.find import find_compiler
 
-    return find_compiler(kind, compilers).read_back(payload, symbol)
+    return read_object(find_compiler(kind, compilers), payload, symbol)
 
 
 def _shown(arguments: Iterable[StatedArgument]) -> str:

@@ -47,7 +47,7 @@ class CheckedFamily:
         sound = isinstance(words, Mapping) and all(isinstance(known, frozenset) for known in words.values())
         if not sound:
             raise self._fault("vocabulary", "", f"is {words!r}, not sets of texts by field")
-        return words  # type: ignore[return-value]
+        return dict(words)
 
     def problem(self, graph: Graph) -> Problem:
         """What the graph asks for. Raises Declined when it is not this family's."""

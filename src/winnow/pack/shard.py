@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from winnow.archive.marker import MARKER, marker_text
+from winnow.compilers.checked import language_of
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.compiler import Compiler, Recipe
 from winnow.compilers.find import Compilers, Language, find_compiler
@@ -202,7 +203,7 @@ def _prepare(
         judged.append(_Judged(survivor, hydrated, claim, observed))
         progress("check", i + 1, len(chosen))
     # Only now: a kernel that is wrong is named on a machine without its compiler, too.
-    languages = {kind: Language(compiler, compiler.find_toolchain()) for kind, compiler in found.items()}
+    languages = {kind: language_of(compiler) for kind, compiler in found.items()}
     return [_built(item, languages[item.survivor.kernel.kernel_source["kind"]]) for item in judged]
 
 

@@ -34,7 +34,11 @@ def answer(job: Job) -> CodeObject | str | Failure:
     """The object or digest of a job, or why there is none. What the compiler raises costs this job, not the worker."""
     try:
         if job.wanted == "object":
-            return job.compiler.compile(job.source, job.target, job.toolchain)
+            compiled = job.compiler.compile(job.source, job.target, job.toolchain)
+            if isinstance(compiled, CodeObject):
+                return compiled
+            found = type(compiled).__name__
+            return Failure(f"the compiler for {job.compiler.language} gave a value of type {found}, not a CodeObject")
         if job.compiler.intermediate is None:
             return Failure(f"the compiler for {job.compiler.language} has no intermediate form")
         return job.compiler.intermediate.digest(job.source, job.target, job.toolchain)
