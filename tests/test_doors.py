@@ -160,6 +160,14 @@ def test_a_plugin_that_cannot_be_loaded_costs_itself(engine: Path, tmp_path: Pat
     assert "Traceback" not in done.stderr
 
 
+def test_the_list_of_plugins_is_80_columns_wide_whatever_packages_are_called(tmp_path: Path):
+    name = "a_package_of_a_very_long_name_for_accelerators_that_nobody_has_seen"
+    package(tmp_path, name, f"[winnow.executors]\n{name} = long_one:X\n", long_one="X = 1")
+    lines = run(tmp_path, "plugins", path=tmp_path).stdout.splitlines()
+    table = [line for line in lines if not line.startswith(f"  winnow.executors {name}:")]
+    assert max(map(len, table)) <= 80
+
+
 def test_two_packages_that_offer_one_name_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package(tmp_path / "a", "first", "[winnow.families]\ntwice = one:X\n", one="X = 1")
     package(tmp_path / "b", "second", "[winnow.families]\ntwice = two:X\n", two="X = 2")

@@ -16,7 +16,7 @@ def command(as_json: JsonOption = False) -> int:
         (one.group, one.name, one.package, one.version, "ok" if one.state == "ok" else "broken")
         for one in found.plugins
     ]
-    print(table([("group", "name", "package", "version", "state"), *rows]))
+    print(table([("group", "name", "package", "version", "state"), *rows], width=80))
     for one in found.broken:
         print(f"  {one.group} {one.name}: {one.state}")
     return 0
