@@ -37,6 +37,12 @@ def test_count_prints_the_number_alone(tiles: str, capsys: pytest.CaptureFixture
     assert (code, json.loads(out)) == (0, {"count": 7, "exact": True})
 
 
+def test_a_file_without_a_suffix_is_json(tiles: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "stdin"
+    pipe.write_bytes(Path(tiles).read_bytes())
+    assert asked(capsys, str(pipe), "--count") == asked(capsys, tiles, "--count")
+
+
 def test_marginals_count_every_value(tiles: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = asked(capsys, tiles, "--marginals")
     assert code == 0

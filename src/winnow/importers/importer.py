@@ -13,12 +13,14 @@ from winnow.errors import InputError, Place, nearest
 GROUP = "winnow.importers"
 Reads = Literal["space", "evidence"]
 _FILES: Mapping[Reads, str] = {"space": "spaces", "evidence": "evidence"}
+_WITHOUT_SUFFIX: Mapping[Reads, str] = {"space": "json"}
+"""Importers of files whose names say nothing: a pipe, `/dev/stdin`."""
 
 
 @dataclass(frozen=True)
 class Importer:
-    """Reads files of one form. `read` gives a `space_json.SpaceFile` or an `evidence.Evidence`, and raises InputError
-    with file, line and key. Registered in the entry-point group `winnow.importers`.
+    """Reads files of one form. `read` gives a `space_json.SpaceDefinition` or an `evidence.Evidence`, and raises
+    InputError with file, line and key. Registered in the entry-point group `winnow.importers`.
     """
 
     name: str
@@ -32,7 +34,7 @@ class Importer:
 
 
 def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer:
-    """The importer that `name` says, else the one for the file's suffix.
+    """The importer that `name` says, else the one for the file's suffix; a space without a suffix is Winnow's JSON.
 
     Raises:
         InputError: nobody offers one, it reads something else, or it cannot be loaded.
@@ -52,6 +54,8 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
     for importer in known:
         if importer.reads == reads and path.name.endswith(importer.suffixes):
             return importer
+    if not path.suffix and reads in _WITHOUT_SUFFIX:
+        return find_importer(reads, path, _WITHOUT_SUFFIX[reads])
     suffixes = [suffix for importer in known if importer.reads == reads for suffix in importer.suffixes]
     raise InputError(
         f"no importer reads {_FILES[reads]} from a file of this name",
