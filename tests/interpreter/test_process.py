@@ -87,6 +87,15 @@ def test_a_worker_that_is_killed_takes_its_launch_with_it(tmp_path: Path) -> Non
     )
 
 
+def test_a_launch_after_the_end_starts_no_process() -> None:
+    """A thread of a check that failed meanwhile may still ask."""
+    with interpreter() as interpret:
+        interpret(product_of())
+    with pytest.raises(RuntimeError) as error:
+        interpret(product_of())
+    assert str(error.value) == "the interpreter has ended"
+
+
 def test_a_check_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     """A launch that outlived it would hold gigabytes until somebody looks."""
     marker, given = tmp_path / "marker", tmp_path / "launch"

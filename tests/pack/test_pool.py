@@ -57,7 +57,7 @@ def test_a_slow_failure_before_a_quick_one_is_the_one_reported() -> None:
     assert failed.failure.reason == (
         "its worker died 2 times; the last died of SIGKILL (the system ends a process so when memory runs out)"
     )
-    assert failed.failure.killed
+    assert failed.failure.killed_by == signal.SIGKILL
 
 
 def test_a_worker_that_dies_costs_one_retry_of_its_job(tmp_path: Path) -> None:

@@ -74,6 +74,8 @@ def compile_sample(source: SampleSource, target: str, toolchain: SampleToolchain
         time.sleep(600)
     if word == "die":
         os.kill(os.getpid(), signal.SIGKILL)
+    if word == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
     if word == "die-once":
         flag = Path(rest)
         if not flag.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import queue
+import threading
 from collections.abc import Callable, Iterator
 
 from winnow.errors import Incomplete, InputError
@@ -27,7 +28,7 @@ def interpreter(processes: int = 1, timeout_s: float = TIMEOUT_SECONDS) -> Itera
     """A function that says what memory holds after a launch; as many threads may call it as there are processes.
 
     It raises Incomplete where a process died, or gave no answer to a launch in `timeout_s`; the next launch gets
-    another process.
+    another process. After the context it raises RuntimeError.
 
     Raises:
         InputError: Triton is not installed.
@@ -39,18 +40,26 @@ def interpreter(processes: int = 1, timeout_s: float = TIMEOUT_SECONDS) -> Itera
         )
     with contextlib.ExitStack() as stack:
         idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        # A thread that still asks when the context ends must not leave a new process behind.
+        over, ending = threading.Event(), threading.Lock()
 
         def started() -> Worker:
             try:
                 worker = Worker(_PROGRAM)
             except WorkerFault as fault:
                 raise _incomplete(fault) from None
-            stack.callback(worker.end)
-            return worker
+            with ending:
+                if not over.is_set():
+                    stack.callback(worker.end)
+                    return worker
+            worker.end()
+            raise RuntimeError("the interpreter has ended")
 
         def interpret(launch: Launch) -> Interpreted:
             worker = idle.get()
             try:
+                if over.is_set():
+                    raise RuntimeError("the interpreter has ended")
                 if not worker.alive():
                     worker = started()
                 return _answer(worker, launch, timeout_s)
@@ -59,7 +68,11 @@ def interpreter(processes: int = 1, timeout_s: float = TIMEOUT_SECONDS) -> Itera
 
         for _ in range(processes):
             idle.put(started())
-        yield interpret
+        try:
+            yield interpret
+        finally:
+            with ending:
+                over.set()
 
 
 def _answer(worker: Worker, launch: Launch, timeout_s: float) -> Interpreted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,7 +19,9 @@ Progress = Callable[[str, int, int], None]
 """(stage, done, total), called from the packing thread."""
 
 _SHOWN_LINES = 12
+_SHOWN_COLUMNS = 200
 _REFUSED = "correct the kernel's source, or take the variant out of the selection"
+_CRASHED = "report the crash to the compiler's authors, or take the variant out of the selection"
 _KILLED = "compile fewer kernels at a time (`-j`), or take the variant out of the selection"
 
 
@@ -169,9 +172,16 @@ def _job(request: Request, wanted: Literal["object", "digest"] = "object") -> Jo
 
 
 def _failed(request: Request, failure: Failure) -> InputError:
-    shown = failure.detail.strip().splitlines()[:_SHOWN_LINES]
-    return InputError(
-        "\n    ".join([f"{request.kernel} cannot be compiled for {request.target}: {failure.reason}", *shown]),
-        place=request.place,
-        cure=_KILLED if failure.killed else _REFUSED,
-    )
+    shown = [_cut(line) for line in failure.detail.strip().splitlines()[:_SHOWN_LINES]]
+    said = f"{request.kernel} cannot be compiled for {request.target}: {_cut(failure.reason)}"
+    return InputError("\n    ".join([said, *shown]), place=request.place, cure=_cure(failure))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _SHOWN_COLUMNS else f"{line[:_SHOWN_COLUMNS]} ..."
+
+
+def _cure(failure: Failure) -> str:
+    if failure.killed_by is None:
+        return _REFUSED
+    return _KILLED if failure.killed_by == signal.SIGKILL else _CRASHED

@@ -38,11 +38,11 @@ Done = Callable[[int, Any], None]
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a job gave no result: one line, what its program said, and whether its worker was killed from outside."""
+    """Why a job gave no result: one line, what its program said, and the signal that its worker died of, if any."""
 
     reason: str
     detail: str = ""
-    killed: bool = False
+    killed_by: int | None = None
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class _Crew:
                     return Failure(f"it took longer than {limit_s:g} s", said)
                 if attempts == _ATTEMPTS:
                     reason = f"its worker died {attempts} times; the last {fault.cause}"
-                    return Failure(reason, said, killed=fault.killed_by == signal.SIGKILL)
+                    return Failure(reason, said, killed_by=fault.killed_by)
             else:
                 if not isinstance(answer, Failure):
                     self.clock.taken.append(time.monotonic() - began)
@@ -216,12 +216,18 @@ class _Crew:
         """This thread's worker, started unless there is one."""
         own = threading.get_ident()
         if own not in self._running:
-            worker = Worker(self._program, tied=True)
-            with self._lock:
-                self._running[own] = worker
+            Worker(self._program, tied=True, begun=self._enlist)
         if self._stopped:
             raise _Stopped
         return self._running[own]
+
+    def _enlist(self, worker: Worker) -> None:
+        """Make this thread's worker known before it has started, so that `stop` need not wait for that."""
+        with self._lock:
+            self._running[threading.get_ident()] = worker
+            stopped = self._stopped
+        if stopped:
+            worker.send_signal(signal.SIGKILL)
 
     def _part(self) -> None:
         """End this thread's worker."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -69,13 +69,16 @@ class WorkerFault(Exception):
 class Worker:
     """One running worker, which answers one request at a time. `hello` is the first that it says.
 
-    `tied` says that the calling thread lives as long as the worker may; unless given, the main thread does.
+    `tied` says that the calling thread lives as long as the worker may; unless given, the main thread does. `begun` is
+    called with the worker before it has said anything, so that another thread can end it while it starts.
 
     Raises:
         WorkerFault: it does not start.
     """
 
-    def __init__(self, program: Program, *, tied: bool | None = None) -> None:
+    def __init__(
+        self, program: Program, *, tied: bool | None = None, begun: Callable[[Worker], None] | None = None
+    ) -> None:
         self._number = 0
         self._grace_s = program.grace_s
         self._ending = threading.Lock()
@@ -108,6 +111,8 @@ class Worker:
                 ours.close()
                 self._output.close()
                 raise WorkerFault("crash", f"cannot be started: {error.strerror}") from None
+        if begun is not None:
+            begun(self)
         self.hello = self._exchange(_START_SECONDS)
 
     @property
