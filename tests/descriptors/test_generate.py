@@ -17,7 +17,7 @@ from winnow.descriptors.generate import generate
 from winnow.descriptors.ids import check_addition, keep_ids
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Place, Refused, WinnowError
-from winnow.files import locked, write_atomic
+from winnow.files import Kind, locked, write_atomic
 from winnow.selection.document import load_selection, parse_selection
 from winnow.selection.expand import expand
 
@@ -340,10 +340,10 @@ def test_ids_that_another_writer_came_to_keep_meanwhile_are_kept(
     live = with_other_ids(read_catalog(small_engine / "catalog"), tmp_path / "live")
     manifest = small_engine / "engine.yaml"
 
-    def locked_late(target: Path, *, wait_s: float):
+    def locked_late(target: Path, kind: Kind, *, wait_s: float):
         monkeypatch.undo()
         assert winnow("generate", "-m", manifest, "--keep-ids", tmp_path / "live")[0] == 0
-        return locked(target, wait_s=wait_s)
+        return locked(target, kind, wait_s=wait_s)
 
     monkeypatch.setattr("winnow.steps.generate.locked", locked_late)
     assert winnow("generate", "-m", manifest)[0] == 0

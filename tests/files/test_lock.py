@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from winnow.errors import InputError
+from winnow.files import Kind, locked, staged_tree
 from winnow.files import lock as lock_module
-from winnow.files import locked, staged_tree
+
+ANYTHING = Kind("anything", ("*",))
 
 
 @contextlib.contextmanager
@@ -26,7 +28,7 @@ def other_writer(target: Path, command: str, seconds: float = 60) -> Iterator[in
     if child == 0:
         try:
             sys.argv = ["/somewhere/bin/winnow", *command.split()]
-            with locked(target, wait_s=0):
+            with locked(target, ANYTHING, wait_s=0):
                 os.write(tell, b"x")
                 time.sleep(seconds)
         finally:
@@ -40,7 +42,7 @@ def other_writer(target: Path, command: str, seconds: float = 60) -> Iterator[in
 
 
 def refusal(target: Path, wait_s: float = 0) -> str:
-    with pytest.raises(InputError) as error, locked(target, wait_s=wait_s):
+    with pytest.raises(InputError) as error, locked(target, ANYTHING, wait_s=wait_s):
         pass
     assert error.value.exit_code == 2
     return str(error.value)
@@ -56,7 +58,7 @@ def test_the_second_writer_is_told_who_the_first_is(tmp_path: Path, wait_s: floa
         assert refusal(target, wait_s) == (
             f"{target}: another winnow (process {pid}, `winnow generate -o catalog`) is writing this directory{CURE}"
         )
-    with locked(target, wait_s=0):
+    with locked(target, ANYTHING, wait_s=0):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -71,7 +73,7 @@ def test_a_wait_is_told_and_ends_with_the_other_writer(
 ):
     monkeypatch.setattr(lock_module, "_UNNOTICED_S", 0)
     target = tmp_path / "catalog"
-    with other_writer(target, "generate", seconds=0.5) as pid, locked(target, wait_s=60):
+    with other_writer(target, "generate", seconds=0.5) as pid, locked(target, ANYTHING, wait_s=60):
         pass
     assert capsys.readouterr().err == (
         f"winnow: {target}: waiting, because another winnow (process {pid}, `winnow generate`) "
@@ -85,7 +87,7 @@ def test_a_killed_writers_lock_is_taken_over(tmp_path: Path):
     assert (tmp_path / ".out.lock").exists()
     assert (said["pid"], said["command"], said["host"]) == (pid, "winnow pack", os.uname().nodename)
     assert said["since"].endswith("+00:00")
-    with locked(tmp_path / "out", wait_s=0):
+    with locked(tmp_path / "out", ANYTHING, wait_s=0):
         assert json.loads((tmp_path / ".out.lock").read_text())["pid"] == os.getpid()
     assert list(tmp_path.iterdir()) == []
 
@@ -97,7 +99,7 @@ def test_a_link_and_what_it_leads_to_are_one_directory(tmp_path: Path):
 
 
 def test_directories_beside_each_other_are_written_at_once(tmp_path: Path):
-    with other_writer(tmp_path / "archive" / "v3", "pack"), locked(tmp_path / "archive" / "v4", wait_s=0):
+    with other_writer(tmp_path / "archive" / "v3", "pack"), locked(tmp_path / "archive" / "v4", ANYTHING, wait_s=0):
         pass
 
 
@@ -111,7 +113,7 @@ def test_nobody_writes_above_or_below_another(tmp_path: Path):
         assert refusal(above) == (
             f"{above}: another winnow (process {pid}, `winnow pack`) is writing {below}, which lies in it{CURE}"
         )
-    with locked(above, wait_s=0):
+    with locked(above, ANYTHING, wait_s=0):
         pass
 
 
@@ -132,7 +134,7 @@ def test_a_holder_elsewhere_is_named_with_its_machine(tmp_path: Path):
 
 def test_a_lock_removed_by_hand_stops_the_writer(tmp_path: Path):
     def write() -> None:
-        with locked(tmp_path / "out", wait_s=0) as lock, staged_tree(lock) as staging:
+        with locked(tmp_path / "out", ANYTHING, wait_s=0) as lock, staged_tree(lock) as staging:
             (staging / "file").write_text("x")
             (tmp_path / ".out.lock").unlink()
 

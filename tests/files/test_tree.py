@@ -10,14 +10,14 @@ import pytest
 from dying import dies, each_death
 
 from winnow.errors import InputError
-from winnow.files import carry_over, exchange, locked, staged_tree, write_atomic
+from winnow.files import Kind, carry_over, exchange, locked, staged_tree, write_atomic
 
 OLD = {"old": "o", "both": "old"}
 NEW = {"sub/new": "n", "both": "new"}
 
 
 def write(target: Path, files: dict[str, str], then: Callable[[Path], None] = lambda staging: None) -> None:
-    with locked(target, wait_s=0) as lock, staged_tree(lock) as staging:
+    with locked(target, Kind("anything", ("*",)), wait_s=0) as lock, staged_tree(lock) as staging:
         for name, text in files.items():
             write_atomic(staging / name, text)
         then(staging)
@@ -168,7 +168,7 @@ def test_trees_of_similar_names_are_left_alone(tmp_path: Path):
 
 
 def carrying(target: Path, files: dict[str, str]) -> None:
-    with locked(target, wait_s=0) as lock, staged_tree(lock) as staging:
+    with locked(target, Kind("anything", ("*",)), wait_s=0) as lock, staged_tree(lock) as staging:
         for name, text in files.items():
             write_atomic(staging / name, text)
         carry_over(lock, staging)

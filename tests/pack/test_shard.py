@@ -20,7 +20,7 @@ from winnow.archive.verify import open_shard
 from winnow.descriptors.documents import Uhd, UhdTable
 from winnow.descriptors.tree import Catalog, read_catalog
 from winnow.errors import InputError, Refused
-from winnow.files import locked, write_atomic
+from winnow.files import Kind, locked, write_atomic
 from winnow.pack import shard as shard_module
 from winnow.pack.cache import ObjectCache
 from winnow.pack.shard import ShardReport, pack_arch, pack_arches
@@ -135,11 +135,11 @@ def test_a_generic_target_has_a_shard_of_its_own(tmp_path: Path) -> None:
 
 def test_a_pack_beside_another_is_told_before_it_compiles(tmp_path: Path) -> None:
     nothing = pytest.fail
-    with locked(tmp_path / V4, wait_s=0), pytest.raises(InputError) as error:
+    with locked(tmp_path / V4, Kind("anything", ("*",)), wait_s=0), pytest.raises(InputError) as error:
         pack_arches(mixed(), [V3, V4], tmp_path, allowed=ALLOWED, jobs=1, compilers=COMPILERS, progress=nothing)
     assert str(error.value).startswith(f"{tmp_path / V4}: another winnow (process {os.getpid()}, `")
     assert list(tmp_path.iterdir()) == []
-    with locked(tmp_path / V4, wait_s=0):
+    with locked(tmp_path / V4, Kind("anything", ("*",)), wait_s=0):
         pack(mixed(), tmp_path, V3)
 
 

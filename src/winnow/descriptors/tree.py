@@ -10,10 +10,13 @@ from typing import Any
 from winnow.descriptors.documents import DOCUMENTS, Kdp, Kmd, Udd, Ued, Uhd, Ukd, Umd
 from winnow.descriptors.reading import document_text, kind_of, parse_descriptor
 from winnow.errors import InputError, Place
-from winnow.files import Folder, text_of
+from winnow.files import Folder, Kind, text_of
 from winnow.metadata import completed
 from winnow.strict.document import Document
 from winnow.strict.schema import StrictModel, validate
+
+CATALOG = Kind("a catalog", tuple(f"*.{kind}.json" for kind in DOCUMENTS))
+"""What a catalog's directory holds."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,19 @@ each file of a directory once.
 
 from winnow.files.atomic import write_atomic
 from winnow.files.folder import Folder
-from winnow.files.lock import MOMENT_S, Lock, locked
+from winnow.files.lock import MOMENT_S, Kind, Lock, locked
 from winnow.files.reading import read_text, text_of
 from winnow.files.tree import carry_over, staged_tree
 
-__all__ = ["MOMENT_S", "Folder", "Lock", "carry_over", "locked", "read_text", "staged_tree", "text_of", "write_atomic"]
+__all__ = [
+    "MOMENT_S",
+    "Folder",
+    "Kind",
+    "Lock",
+    "carry_over",
+    "locked",
+    "read_text",
+    "staged_tree",
+    "text_of",
+    "write_atomic",
+]

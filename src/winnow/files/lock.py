@@ -29,6 +29,14 @@ _NAMELESS_S = 1.0
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What a directory holds that a command replaces: its name, and patterns of which one matches a file of it."""
+
+    name: str
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Lock:
     """This process alone writes the directory `target` (the directory itself, where a link led to it)."""
 
@@ -62,8 +70,10 @@ class _Blocker:
 
 
 @contextlib.contextmanager
-def locked(target: Path, *, wait_s: float) -> Iterator[Lock]:
+def locked(target: Path, kind: Kind, *, wait_s: float) -> Iterator[Lock]:
     """Be the only writer of the directory `target`, which may be new; wait `wait_s` seconds at most for another.
+
+    What is there and neither empty nor of the `kind` is somebody's, and refused.
 
     Nobody may write a directory below or above it meanwhile, either. Folders made for the lock go where they stay
     empty. A wait of more than half a second is told on stderr.
@@ -72,7 +82,7 @@ def locked(target: Path, *, wait_s: float) -> Iterator[Lock]:
         InputError: another process writes it, and which; what is there is not a directory that can be replaced.
     """
     place = Path(os.path.realpath(target))
-    _check_replaceable(target, place)
+    _check_replaceable(target, place, kind)
     made: list[Path] = []
     try:
         lock = _take(target, place, wait_s, made)
@@ -91,7 +101,7 @@ def lock_file(directory: Path) -> Path:
     return directory.with_name(f".{directory.name}.lock")
 
 
-def _check_replaceable(target: Path, place: Path) -> None:
+def _check_replaceable(target: Path, place: Path, kind: Kind) -> None:
     here = Path(os.path.realpath(os.curdir))
     if place == here or place in here.parents:
         raise InputError(
@@ -104,6 +114,12 @@ def _check_replaceable(target: Path, place: Path) -> None:
     if place.is_mount():
         raise InputError(
             "is a mount point, so it cannot be replaced", place=Place(str(target)), cure="name a directory below it"
+        )
+    if place.is_dir() and any(place.iterdir()) and not any(any(place.glob(mark)) for mark in kind.marks):
+        raise InputError(
+            f"holds something that is not {kind.name}, so it is not replaced",
+            place=Place(str(target)),
+            cure="name another directory, or remove what is there",
         )
 
 

@@ -15,9 +15,9 @@ from winnow.compilers.checked import language_of
 from winnow.compilers.code_object import CodeObject
 from winnow.compilers.compiler import Compiler, Recipe
 from winnow.compilers.find import Compilers, Language, find_compiler
-from winnow.descriptors.tree import Catalog
+from winnow.descriptors.tree import CATALOG, Catalog
 from winnow.errors import InputError, Place, Refused, WinnowError
-from winnow.files import Lock, locked, staged_tree, write_atomic
+from winnow.files import Kind, Lock, locked, staged_tree, write_atomic
 from winnow.pack.agreement import Claim, Observed, check_agreement, claim_of, observe, producer_identity
 from winnow.pack.assemble import KPACK_FOLDER, Prepared, assemble
 from winnow.pack.cache import ObjectCache
@@ -28,6 +28,7 @@ from winnow.pack.resources import NO_LIMITS, resource_problem
 from winnow.pack.survivors import Shadowed, Survivor, survivors
 from winnow.workers.pool import TIMEOUT_SECONDS
 
+_SHARD = Kind("a shard", (MARKER, *CATALOG.marks))
 _SOURCE_KEYS = ("kind", "source", "builder", "spec")
 
 
@@ -146,7 +147,7 @@ def pack_arches(catalog: Catalog, arches: Sequence[str], out: Path, **options: A
     failures: dict[str, WinnowError] = {}
     with contextlib.ExitStack() as stack:
         # In one order for everybody: of two packs that share an architecture, one gets all its locks.
-        locks = {arch: stack.enter_context(locked(out / arch, wait_s=0)) for arch in sorted(set(arches))}
+        locks = {arch: stack.enter_context(locked(out / arch, _SHARD, wait_s=0)) for arch in sorted(set(arches))}
         for arch in dict.fromkeys(arches):
             try:
                 reports.append(pack_locked(catalog, arch, out, locks[arch], **options))

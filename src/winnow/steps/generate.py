@@ -10,7 +10,7 @@ from typing import Any
 from winnow.descriptors.generate import generate
 from winnow.descriptors.ids import FRESH, KeptIds, check_addition, keep_ids, kept_text, read_kept_ids
 from winnow.descriptors.native import native_files
-from winnow.descriptors.tree import Catalog, read_catalog
+from winnow.descriptors.tree import CATALOG, Catalog, read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.files import MOMENT_S, Folder, Lock, locked, staged_tree, write_atomic
@@ -152,8 +152,7 @@ def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
         InputError: another process writes the target, and does not end in a moment; or the target holds something
             other than a catalog, which is then left as it is.
     """
-    _check_replaceable(draft.target)
-    with locked(draft.target, wait_s=MOMENT_S) as lock:
+    with locked(draft.target, CATALOG, wait_s=MOMENT_S) as lock:
         draft = _with_ids_of_now(draft)
         if draft.live is not None and draft.kept_file is not None:
             kept = kept_text(draft.header.engine.name, draft.catalog)
@@ -170,16 +169,6 @@ def write_draft(draft: Draft, *, native: Path | None = None) -> Generated:
         allowed_past_budget=draft.allowed,
         native=tuple(sorted(hooks)),
     )
-
-
-def _check_replaceable(target: Path) -> None:
-    """A catalog is replaced as a whole, so what stands there has to be one."""
-    if target.is_dir() and any(target.iterdir()) and not any(target.glob("*.ued.json")):
-        raise InputError(
-            "this directory holds no catalog, so it is not replaced by one",
-            place=Place(str(target)),
-            cure="name another directory, or remove what is there",
-        )
 
 
 def _with_ids_of_now(draft: Draft) -> Draft:
@@ -201,7 +190,7 @@ def write_catalog(
 ) -> tuple[int, int]:
     """Replace the catalog at `target` by what the selection generates; (files, kernels) written."""
     catalog = generate(manifest, expand(selection), kept)
-    with locked(target, wait_s=MOMENT_S) as lock:
+    with locked(target, CATALOG, wait_s=MOMENT_S) as lock:
         return _write_files(catalog, lock), sum(1 for _ in catalog.kernels())
 
 

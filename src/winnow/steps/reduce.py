@@ -8,7 +8,7 @@ from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
 from winnow.evidence.evidence import Evidence
-from winnow.files import MOMENT_S, carry_over, locked, read_text, staged_tree, write_atomic
+from winnow.files import MOMENT_S, Kind, carry_over, locked, read_text, staged_tree, write_atomic
 from winnow.identity import pretty_json
 from winnow.importers.importer import find_importer
 from winnow.reduce.result import ReductionResult, reduce_evidence
@@ -19,6 +19,8 @@ from winnow.selection.document import load_selection, parse_selection
 from winnow.selection.expand import expand
 from winnow.steps.generate import write_catalog
 from winnow.sweep.evidence import check_catalog, load_evidence
+
+_REDUCED = Kind("a reduced engine", ("decisions.json",))
 
 
 def reduce_engine(
@@ -60,7 +62,7 @@ def reduce_engine(
     kept = [kernel for kernel in kernels if kernel.name not in gone]
     text = author(engine.selection.selection, kept, cells, policy_knobs=manifest.enumerate.accessors)
     text, _ = keep_comments(read_text(engine.selection_file), text, str(engine.selection_file))
-    with locked(target, wait_s=MOMENT_S) as lock, staged_tree(lock) as staging:
+    with locked(target, _REDUCED, wait_s=MOMENT_S) as lock, staged_tree(lock) as staging:
         write_atomic(staging / "selection.yaml", text)
         selection = parse_selection(text, str(target / "selection.yaml"))
         write_catalog(manifest, selection, staging / "catalog", engine.kept_ids)
