@@ -106,3 +106,14 @@ def test_an_engine_that_was_closed_runs_nothing(small_engine: Path) -> None:
         assert engine.run(graph).correctness.state == "passed"
     with pytest.raises(package.InputError, match="this engine is closed"):
         engine.run(graph)
+
+
+def test_what_a_command_would_refuse_the_api_refuses(small_engine: Path) -> None:
+    project = package.open(small_engine)
+    before = (small_engine / "selection.yaml").read_bytes()
+    with pytest.raises(package.InputError) as error:
+        project.enumerate(space="zork")
+    assert str(error.value) == "no space 'zork'\n  cure: known: slice, production, full"
+    assert (small_engine / "selection.yaml").read_bytes() == before
+    with pytest.raises(package.InputError, match="0 jobs at a time are not possible"):
+        project.pack(jobs=0, output=small_engine / "elsewhere")

@@ -5,6 +5,7 @@ A plugin that cannot be loaded costs itself: it is named, with its package and i
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -186,8 +187,12 @@ def _entries(group: str, path: tuple[str, ...]) -> Mapping[str, tuple[metadata.E
 def _loaded(entry: metadata.EntryPoint, kind: type | tuple[type, ...] | None) -> tuple[str | None, Any]:
     """(what is wrong, what the entry point offers)."""
     try:
-        offered = entry.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's failure to import, whatever it is, is its own
+        # What a package prints while it is imported is not part of any command's output.
+        with contextlib.redirect_stdout(sys.stderr):
+            offered = entry.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a plugin's failure to import, whatever it is, is its own
         return f"{entry.value} raised {type(error).__name__}: {error}", None
     if kind is not None and not isinstance(offered, kind):
         return f"{entry.value} is of type {type(offered).__name__}", None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ CLI = Path(app_module.__file__).parent
 
 def shell(line: str, **environment: str) -> tuple[int, str, str]:
     """Run a line of bash in which `winnow` is this Winnow; gives (exit code, stdout, stderr)."""
-    setup = f'winnow() {{ {sys.executable} -m winnow "$@"; }}; '
+    setup = f'winnow() {{ {shlex.quote(sys.executable)} -m winnow "$@"; }}; '
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
         ["bash", "--norc", "-c", setup + line], capture_output=True, text=True, env={**inherited, **environment}
@@ -59,7 +60,7 @@ def stand_in(tmp_path: Path, body: str) -> str:
         "sys.modules[module.__name__] = module\nCOMMANDS['stand-in'] = 'a command of the tests'\n"
         "main(['stand-in'])\n"
     )
-    return f"{sys.executable} {script}"
+    return shlex.join([sys.executable, str(script)])
 
 
 # --- help and version
@@ -352,7 +353,7 @@ def test_a_signal_that_asks_to_end_unwinds_and_ends_with_130(tmp_path: Path, sen
         "    finally:\n        print('put away', flush=True)\n    return 0"
     )
     running = subprocess.Popen(
-        stand_in(tmp_path, body).split(),
+        shlex.split(stand_in(tmp_path, body)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def in_bash(line: str, home: Path) -> str:
     """A line run in a bash that has `winnow` on its path and no settings."""
     tools = home / "bin"
     tools.mkdir()
-    (tools / "winnow").write_text(f'#!/bin/sh\nexec {sys.executable} -m winnow "$@"\n')
+    (tools / "winnow").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m winnow "$@"\n')
     (tools / "winnow").chmod(0o755)
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(

@@ -41,6 +41,8 @@ def start(script: str, build, environment, marker: Path) -> subprocess.Popen[byt
         stderr=subprocess.PIPE,
         env=environment,
         start_new_session=True,
+        # A run in the background inherits an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     process.stdin.write(pickle.dumps([build(_PID, "x:ptr"), build(endless, "x:ptr")]))
     process.stdin.close()

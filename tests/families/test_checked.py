@@ -89,6 +89,26 @@ def leaving(*_: Any) -> Any:
             {"problem": lambda graph: Problem({}, (Operand("x", 1, (2,), (1,), "float", False),) * 2, 1)},
             f"problem on {GRAPH.name} gave two operands the role x",
         ),
+        (
+            {"problem": lambda graph: replace(GEMM.problem(graph), fields={"n": float("nan")})},
+            f'problem on {GRAPH.name} gave nan for the field "n"',
+        ),
+        (
+            {"problem": lambda graph: replace(GEMM.problem(graph), fields=None)},
+            f"problem on {GRAPH.name} gave the fields None, not values by field",
+        ),
+        (
+            {"problem": lambda graph: replace(GEMM.problem(graph), operands=(1, 2))},
+            f"problem on {GRAPH.name} gave the operands (1, 2), not a tuple of Operand",
+        ),
+        (
+            {"problem": lambda graph: replace(GEMM.problem(graph), flops="many")},
+            f"problem on {GRAPH.name} gave 'many' flops, not a number from 0 up",
+        ),
+        (
+            {"problem": lambda graph: Problem({}, (Operand("x", 1, (2, 3), (1,), "float", False),), 1)},
+            f"problem on {GRAPH.name} gave x 2 dims and 1 strides",
+        ),
         ({"request": lambda problem, arch: None}, f"request on {GRAPH.name} gave None, not a request"),
         (
             {"inputs": lambda problem, seed: 5},
@@ -131,6 +151,7 @@ def leaving(*_: Any) -> Any:
         ({"tolerance": lambda problem: 0.1}, f"tolerance on {GRAPH.name} gave 0.1, not two finite numbers from 0 up"),
         ({"score": lambda metadata, fields: None}, "score gave None, not a number"),
         ({"score": lambda metadata, fields: float("nan")}, "score gave nan, not a number"),
+        ({"score": lambda metadata, fields: 10**400}, "score gave 1000"),
         ({"vocabulary": {"dtype": ["FLOAT"]}}, "vocabulary is {'dtype': ['FLOAT']}, not sets of texts by field"),
     ],
 )

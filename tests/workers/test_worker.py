@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
+import struct
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +43,8 @@ def answer(message, descriptor):
                 child.wait()
             finally:
                 child.kill()
+    if word == "says":
+        print(rest, flush=True)
     if word == "exit":
         print("last words", flush=True)
         os._exit(int(rest))
@@ -126,6 +133,35 @@ def test_a_death_says_what_it_was(worker: Worker, message: str, cause: str, said
     fault = caught.value
     assert (fault.kind, fault.cause, fault.said, fault.killed_by) == ("crash", cause, said, killed_by)
     assert not worker.alive()
+
+
+def test_what_an_earlier_request_wrote_is_not_the_cause_of_a_later_death(worker: Worker) -> None:
+    assert worker.request("says nothing of importance", 20)
+    with pytest.raises(WorkerFault) as fault:
+        worker.request("exit 3", 20)
+    assert fault.value.said == "last words\n"
+
+
+def test_the_limit_is_for_the_whole_answer_and_not_for_each_piece(worker: Worker) -> None:
+    """A worker that keeps sending a little must not hold up the run for ever."""
+    ours, theirs = socket.socketpair()
+    worker._channel.socket.close()
+    worker._channel.socket = ours
+
+    def dribble() -> None:
+        with contextlib.suppress(OSError):
+            theirs.sendall(struct.pack("<HHQ", 1, 0, 1000))
+            for _ in range(1000):
+                theirs.sendall(b"x")
+                time.sleep(0.02)
+
+    thread = threading.Thread(target=dribble)
+    thread.start()
+    with pytest.raises(WorkerFault) as fault:
+        worker.request("one", 0.3)
+    assert fault.value.kind == "timeout"
+    theirs.close()
+    thread.join()
 
 
 def test_an_answer_that_cannot_be_sent_says_why(worker: Worker) -> None:

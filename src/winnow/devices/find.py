@@ -41,7 +41,7 @@ def open_device(name: str, *, timeout_s: float) -> Device:
         device = find_runtime(name)(timeout_s=timeout_s)
     except WinnowError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _unfit(name, f"raised {type(error).__name__}: {error}") from error
     lacking = [method for method in _METHODS if not hasattr(device, method)]
     if lacking:

@@ -51,27 +51,10 @@ class CheckedFamily:
 
     def problem(self, graph: Graph) -> Problem:
         """What the graph asks for. Raises Declined when it is not this family's."""
-        found = self._call("problem", graph.name, graph)
-        if not isinstance(found, Problem):
-            raise self._fault("problem", graph.name, f"gave a value of type {type(found).__name__}, not a Problem")
-        if not isinstance(found.fields, Mapping):
-            raise self._fault("problem", graph.name, f"gave the fields {found.fields!r}, not values by field")
-        operands = tuple(found.operands) if isinstance(found.operands, tuple | list) else ()
-        if not operands or not all(isinstance(operand, Operand) for operand in operands):
-            raise self._fault("problem", graph.name, f"gave the operands {found.operands!r}, not a tuple of Operand")
-        for operand in operands:
-            if len(operand.dims) != len(operand.strides):
-                said = f"gave {operand.role} {len(operand.dims)} dims and {len(operand.strides)} strides"
-                raise self._fault("problem", graph.name, said)
-        for field, value in found.fields.items():
-            if not isinstance(value, int | float | str | bool):
-                raise self._fault("problem", graph.name, f'gave {value!r} for the field "{field}"')
-        roles = [operand.role for operand in found.operands]
-        for operand in found.operands:
-            if operand.data_type not in FORMATS:
-                raise self._fault("problem", graph.name, f"gave {operand.role} the unknown type {operand.data_type!r}")
-            if roles.count(operand.role) > 1:
-                raise self._fault("problem", graph.name, f"gave two operands the role {operand.role}")
+        found: Problem = self._call("problem", graph.name, graph)
+        wrong = _wrong_in(found)
+        if wrong is not None:
+            raise self._fault("problem", graph.name, f"gave {wrong}")
         return replace(found, graph=graph.name)
 
     def request(self, problem: Problem, arch: str) -> Any:
@@ -199,6 +182,31 @@ def checked(name: str, adapter: Any) -> FamilyAdapter:
             cure="docs/plugins.md lists the methods of a family",
         )
     return CheckedProbes(name, adapter) if callable(bare._read("probes")) else bare
+
+
+def _wrong_in(found: Any) -> str | None:
+    """What makes the value that a family's `problem` gave no Problem; None where it is one."""
+    if not isinstance(found, Problem):
+        return f"a value of type {type(found).__name__}, not a Problem"
+    if not isinstance(found.fields, Mapping):
+        return f"the fields {found.fields!r}, not values by field"
+    for field, value in found.fields.items():
+        if not isinstance(value, int | float | str | bool) or value != value:
+            return f'{value!r} for the field "{field}"'
+    if not _is_number(found.flops) or not 0 <= found.flops < math.inf:
+        return f"{found.flops!r} flops, not a number from 0 up"
+    operands = found.operands
+    if not isinstance(operands, tuple) or not operands or not all(isinstance(one, Operand) for one in operands):
+        return f"the operands {operands!r}, not a tuple of Operand"
+    roles = [operand.role for operand in operands]
+    for operand in operands:
+        if len(operand.dims) != len(operand.strides):
+            return f"{operand.role} {len(operand.dims)} dims and {len(operand.strides)} strides"
+        if operand.data_type not in FORMATS:
+            return f"{operand.role} the unknown type {operand.data_type!r}"
+        if roles.count(operand.role) > 1:
+            return f"two operands the role {operand.role}"
+    return None
 
 
 def _raised(error: BaseException) -> str:

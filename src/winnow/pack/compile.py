@@ -147,7 +147,7 @@ def _run(
         timing = executor.run(jobs, workers=workers, done=settle, timeout_s=timeout_s)
     except (JobFailed, WinnowError, OSError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _unfit(executor, f"raised {type(error).__name__}: {error}") from error
     if settled != set(range(len(jobs))):
         raise _unfit(executor, f"gave {len(settled)} results for {len(jobs)} jobs")

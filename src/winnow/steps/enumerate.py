@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from winnow.descriptors.duplicates import distinct
 from winnow.descriptors.prechecks import draft_of, precheck
 from winnow.engine_dir import EngineDir
+from winnow.errors import InputError
 from winnow.files import read_text
 from winnow.selection.author import author, kernels_of
 from winnow.selection.comments import keep_comments
@@ -42,8 +43,10 @@ def enumerate_engine(engine: EngineDir, *, space: Space | None = None) -> Enumer
     """Ask the registry as the manifest says; `space` overrides the manifest's. Writes nothing.
 
     Raises:
-        InputError: as `walk_registry` does.
+        InputError: as `walk_registry` does, or no space of that name.
     """
+    if space is not None and space not in get_args(Space):
+        raise InputError(f"no space {space!r}", cure=f"known: {', '.join(get_args(Space))}")
     return walk_registry(engine.manifest, space=space)
 
 

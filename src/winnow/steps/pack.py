@@ -63,7 +63,7 @@ def pack_catalog(
         arches,
         target,
         allowed=engine.manifest.manifest.allowed_modules,
-        jobs=jobs or default_jobs(),
+        jobs=default_jobs() if jobs is None else jobs,
         cache=ObjectCache(engine.cache / "objects"),
         limits=engine.manifest.manifest.pack.stated,
         executor=find_executor(executor),

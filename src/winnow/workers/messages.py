@@ -9,6 +9,7 @@ import json
 import pickle
 import socket
 import struct
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,11 +50,14 @@ class Channel:
 
     def __init__(self, connection: socket.socket, codec: str) -> None:
         self.socket = connection
+        self.deadline: float | None = None
+        """When a message has to be whole, by the monotonic clock; without, however long it takes."""
         self._codec = CODECS[codec]
 
     def send(self, number: int, message: Any, descriptor: int | None = None) -> None:
         """Send one message, and with it at most one file descriptor (the receiver gets its own copy)."""
         raw = self._codec.encode(message)
+        self._wait_no_longer()
         attached = [] if descriptor is None else [descriptor]
         head = _HEAD.pack(number, len(attached))
         socket.send_fds(self.socket, [head], attached)
@@ -66,8 +70,9 @@ class Channel:
         Raises:
             EOFError: the other side is gone.
             ValueError: what arrives is not a message.
-            TimeoutError: nothing arrived within the socket's time limit.
+            TimeoutError: it was not whole before the deadline.
         """
+        self._wait_no_longer()
         head, descriptors, _, _ = socket.recv_fds(self.socket, _HEAD.size, 1)
         number, count = _HEAD.unpack(head + self._exactly(_HEAD.size - len(head)))
         if count != len(descriptors):
@@ -80,9 +85,17 @@ class Channel:
             raise ValueError(f"not a message: {error!r}") from error
         return Received(number, message, descriptors[0] if descriptors else None)
 
+    def _wait_no_longer(self) -> None:
+        if self.deadline is not None:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self.socket.settimeout(left)
+
     def _exactly(self, length: int) -> bytes:
         data = bytearray()
         while len(data) < length:
+            self._wait_no_longer()
             part = self.socket.recv(min(length - len(data), _PIECE_BYTES))
             if not part:
                 raise EOFError

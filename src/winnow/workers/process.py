@@ -80,6 +80,7 @@ class Worker:
         self, program: Program, *, tied: bool | None = None, begun: Callable[[Worker], None] | None = None
     ) -> None:
         self._number = 0
+        self._said_before = 0
         self._grace_s = program.grace_s
         self._ending = threading.Lock()
         self._output = os.fdopen(os.memfd_create("winnow-worker-output"), "r+b", buffering=0)
@@ -155,7 +156,8 @@ class Worker:
     def _exchange(self, limit_s: float, message: Any = None, descriptor: int | None = None) -> Any:
         """Send the message with the present number, if that is not 0, and take the reply with that number."""
         try:
-            self._channel.socket.settimeout(limit_s)
+            self._channel.deadline = time.monotonic() + limit_s
+            self._said_before = self._output.seek(0, os.SEEK_END)
             if self._number:
                 self._channel.send(self._number, message, descriptor)
             received = self._channel.receive()
@@ -204,9 +206,9 @@ class Worker:
             time.sleep(_LOOK_SECONDS)
 
     def _said(self) -> str:
-        """The end of what the worker wrote to its standard output and error."""
-        size = self._output.seek(0, os.SEEK_END)
-        return os.pread(self._output.fileno(), _SAID_BYTES, max(0, size - _SAID_BYTES)).decode(errors="replace")
+        """The end of what the worker wrote to its standard output and error since the present request."""
+        start = max(self._said_before, self._output.seek(0, os.SEEK_END) - _SAID_BYTES)
+        return os.pread(self._output.fileno(), _SAID_BYTES, start).decode(errors="replace")
 
 
 def _cause(code: int | None) -> str:
