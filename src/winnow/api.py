@@ -206,7 +206,7 @@ def open_project(directory: AnyPath) -> Project:
     """The engine directory at `directory`, or the one of a manifest's file.
 
     Raises:
-        InputError: there is no manifest.
+        InputError: the manifest is missing.
     """
     path = Path(directory)
     file = path / MANIFEST_FILE if path.is_dir() else path

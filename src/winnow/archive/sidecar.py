@@ -73,7 +73,7 @@ def read_sidecar(path: Path) -> dict[str, SidecarEntry]:
 
 
 def parse_sidecar(raw: bytes | None, path: Path) -> dict[str, SidecarEntry]:
-    """`read_sidecar` for bytes that are already in memory, None where there is no such file.
+    """`read_sidecar` for bytes that are already in memory, None for a file that does not exist.
 
     Raises what `read_sidecar` raises.
     """

@@ -25,7 +25,7 @@ def run_group(arguments: Sequence[str]) -> int:
     """Parse the command line, run its command, and return the command's exit code.
 
     Raises:
-        InputError: there is no such command, option or value.
+        InputError: an unknown command, option or value.
         SystemExit: the shell asked for completions, or for the script that asks for them.
     """
     try:

@@ -16,7 +16,7 @@ def language_of(compiler: Compiler) -> Language:
     """The compiler with the toolchain that it finds on this machine.
 
     Raises:
-        InputError: there is no toolchain, or the compiler fails, gives something else than a toolchain, or cannot be
+        InputError: the toolchain is missing, or the compiler fails, gives something else than a toolchain, or cannot be
             sent to a worker.
     """
     try:

@@ -74,7 +74,7 @@ def kept_text(engine: str, catalog: Catalog) -> str | None:
 
 
 def read_kept_ids(path: Path, engine: str) -> KeptIds:
-    """The ids that a file keeps; none where there is no file.
+    """The ids that a file keeps; none where the file is missing.
 
     Raises:
         InputError: malformed, or another engine's.

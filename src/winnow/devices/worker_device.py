@@ -80,7 +80,7 @@ class WorkerDevice(ABC):
         """Zeroed memory between guards.
 
         Raises:
-            InputError: there is not that much memory.
+            InputError: the device lacks that much memory.
         """
         buffer = GuardedBuffer(next(self._numbers), nbytes, self._forget, self.close)
         self._buffers.add(buffer)

@@ -56,7 +56,7 @@ def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
 
 
 def _rename_twice(writer: str, target: Path) -> None:
-    """Between the two renames there is no tree; the record lets the next writer finish after a crash there."""
+    """Between the two renames the tree is missing; the record lets the next writer finish after a crash there."""
     staging, retired = sibling(target, "staging", writer), sibling(target, "retired", writer)
     record = _record(target)
     write_atomic(record, writer)

@@ -33,7 +33,7 @@ def read_corpus(directory: Path) -> tuple[Graph, ...]:
     """Every graph of a directory (`*.json` except `*.shapes.json`), sorted by file name.
 
     Raises:
-        InputError: there is no such directory, no graph in it, one that is unusable, or one problem twice.
+        InputError: the directory is missing or holds no graph, a graph that is unusable, or one problem twice.
     """
     if not directory.is_dir():
         raise InputError("no such directory of graphs", place=Place(str(directory)))

@@ -49,7 +49,7 @@ def fewest(choice: Choice) -> tuple[int, ...]:
     Among sets of that size the total cost decides, then the weights one after the other.
 
     Raises:
-        Infeasible: there is no such set.
+        Infeasible: no set does.
     """
     programme = _Programme(choice, within=True)
     size = len(programme.solve(programme.count))
@@ -62,7 +62,7 @@ def best_under(choice: Choice, size: int) -> tuple[int, ...]:
     Sets that are equal to it by `tie` compete by size and by the weights.
 
     Raises:
-        Infeasible: there is no such set.
+        Infeasible: no set does.
     """
     return _preferred(choice, _Programme(choice, within=False), size)
 
@@ -71,7 +71,7 @@ def best_of_sizes(choice: Choice, sizes: Iterable[int]) -> Iterator[tuple[int, .
     """For each size a set of at most so many kernels that serves every graph with the least total cost.
 
     Raises:
-        Infeasible: there is no such set of one of the sizes.
+        Infeasible: no set of one of the sizes does.
     """
     programme = _Programme(choice, within=False)
     for size in sizes:

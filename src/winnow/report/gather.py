@@ -18,7 +18,7 @@ def gather(engine: EngineDir, verdicts: Sequence[Verdict]) -> Summary:
     """What an engine's directory holds, decided anew by the manifest's reduction.
 
     Raises:
-        Incomplete: there is no finished sweep of this catalog.
+        Incomplete: no sweep of this catalog has finished.
     """
     manifest = engine.manifest.manifest
     evidence = load_evidence(engine.database, engine=manifest.engine.name, catalog=read_catalog(engine.catalog))

@@ -71,7 +71,7 @@ def lock_of(engine: EngineDir, reason: str) -> Lock:
     """The lock that approves the engine's selection as it is, on its corpus.
 
     Raises:
-        InputError: there is no selection yet.
+        InputError: nothing is selected yet.
         Refused: the selection is over its budget.
     """
     kernels, graphs = expand(engine.selection), corpus_graphs(engine)

@@ -40,7 +40,7 @@ def reduce_engine(
     evidence from elsewhere, read by the importer `form` or the one for its suffix.
 
     Raises:
-        Incomplete: there is no finished sweep of this catalog, or the evidence is about another one.
+        Incomplete: no sweep of this catalog has finished, or the evidence is about another one.
         InputError: the evidence or a threshold cannot be used, or another process writes to `output`.
         Refused: no graph is served by a kernel that passed, or the budget is too small to serve every graph.
     """

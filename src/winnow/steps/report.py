@@ -36,7 +36,7 @@ def report_engine(
     """Run every gate and write the page to `output`, by default `build/report.html` beside the manifest.
 
     Raises:
-        Incomplete: there is no finished sweep of this catalog.
+        Incomplete: no sweep of this catalog has finished.
         InputError: an artefact that cannot be read.
     """
     checked = check_engine(engine, device=device, progress=progress)

@@ -97,7 +97,7 @@ def make_plan(engine: Engine, graphs: Sequence[Graph], corpus: str) -> Plan:
 
     Raises:
         InputError: no graphs, or two that pose the same problem.
-        Refused: no kernel serves any graph, so there is nothing to measure.
+        Refused: no kernel serves any graph, so nothing can be measured.
     """
     if not graphs:
         raise InputError(f'corpus "{corpus}" has no graphs', cure="name a directory of hipDNN graph files")

@@ -29,7 +29,7 @@ Ended = Literal["rounds", "budget"]
 
 @dataclass(frozen=True)
 class SweepResult:
-    """A sweep that ran to its end: complete rounds, why there are no more, and what became of every pair."""
+    """A sweep that ran to its end: complete rounds, why it stopped there, and what became of every pair."""
 
     session: int
     plan: int
