@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from winnow.descriptors.ids import KeptIds, read_kept_ids
+from winnow.errors import InputError, Place
 from winnow.selection.document import LoadedSelection, load_selection
 from winnow.settings.manifest import LoadedManifest, load_manifest
 
@@ -77,6 +78,12 @@ class EngineDir:
     @cached_property
     def manifest(self) -> LoadedManifest:
         """The manifest, read once."""
+        if not self.manifest_file.exists():
+            raise InputError(
+                "no such file",
+                place=Place(str(self.manifest_file)),
+                cure="run this in an engine's directory, name its manifest with -m, or make one: `winnow init`",
+            )
         return load_manifest(self.manifest_file)
 
     @cached_property
@@ -87,4 +94,6 @@ class EngineDir:
     @cached_property
     def selection(self) -> LoadedSelection:
         """The selection, read once."""
+        if not self.selection_file.exists():
+            raise InputError("no such file", place=Place(str(self.selection_file)), cure="run `winnow enumerate` first")
         return load_selection(self.selection_file, self.manifest_file)

@@ -60,8 +60,28 @@ def test_a_missing_compiler_is_named_with_its_cure(small_engine: Path, winnow, m
     assert tree(small_engine) == before
 
 
+def test_an_empty_file_and_a_list_in_place_of_a_mapping_are_called_that(small_engine: Path, winnow):
+    manifest, graph = small_engine / "engine.yaml", small_engine / "corpus" / "empty.json"
+    graph.write_text(" \n")
+    assert winnow("coverage", "-m", manifest)[::2] == (2, f"winnow: {graph}: the file is empty\n")
+    manifest.write_text("- 1\n")
+    assert winnow("plan", "-m", manifest)[::2] == (2, f"winnow: {manifest}:1: not a mapping (value: [1])\n")
+
+
 def test_a_missing_manifest_catalog_or_archive_says_what_to_run(tmp_path: Path, small_engine: Path, winnow):
-    assert winnow("plan", "-m", tmp_path / "engine.yaml")[1:] == ("", f"winnow: {tmp_path}/engine.yaml: no such file\n")
+    assert winnow("plan", "-m", tmp_path / "engine.yaml") == (
+        2,
+        "",
+        f"winnow: {tmp_path}/engine.yaml: no such file\n"
+        "  cure: run this in an engine's directory, name its manifest with -m, or make one: `winnow init`\n",
+    )
+    (small_engine / "selection.yaml").rename(tmp_path / "away.yaml")
+    assert winnow("coverage", "-m", small_engine / "engine.yaml") == (
+        2,
+        "",
+        f"winnow: {small_engine}/selection.yaml: no such file\n  cure: run `winnow enumerate` first\n",
+    )
+    (tmp_path / "away.yaml").rename(small_engine / "selection.yaml")
     code, _, err = winnow("pack", "-m", small_engine / "engine.yaml", "--catalog", tmp_path / "none")
     assert (code, err) == (
         2,

@@ -383,7 +383,11 @@ def test_a_selection_alone_needs_a_directory(tmp_path: Path, winnow, monkeypatch
 def test_a_manifest_that_is_named_must_be_there(tmp_path: Path, winnow):
     missing = tmp_path / "engine.yaml"
     code, _, err = winnow("generate", "--selection", DENSE, "-o", tmp_path / "c", "-m", missing)
-    assert (code, err) == (2, f"winnow: {missing}: no such file\n")
+    assert (code, err) == (
+        2,
+        f"winnow: {missing}: no such file\n"
+        "  cure: run this in an engine's directory, name its manifest with -m, or make one: `winnow init`\n",
+    )
 
 
 def test_a_selection_of_another_engine_than_the_manifest_is_refused(small_engine: Path, winnow):

@@ -54,6 +54,8 @@ def parse_json(text: str, file: str) -> Document:
             place=Place(file, 1),
             cure='save it as UTF-8 without a byte-order mark ("UTF-8", not "UTF-8 with BOM")',
         )
+    if not text.strip():
+        raise InputError("the file is empty", place=Place(file))
     try:
         data = json.loads(text, object_pairs_hook=closed, parse_constant=no_constant)
     except json.JSONDecodeError as error:

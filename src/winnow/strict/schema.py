@@ -58,7 +58,8 @@ def _explain(first: Any, path: Path_) -> str:
         return f'unknown key "{path[-1]}"'
     if kind == "missing":
         return f'key "{path[-1]}" is missing'
-    message = first["msg"].removeprefix("Value error, ")
+    # pydantic would name a class of Winnow's.
+    message = "not a mapping" if kind == "model_type" else first["msg"].removeprefix("Value error, ")
     shown = repr(value)
     return f"{message} (value: {shown if len(shown) <= 80 else shown[:77] + '...'})"
 
