@@ -198,6 +198,16 @@ def test_a_module_that_does_not_start_says_why(program: Program) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_what_a_worker_wrote_before_anybody_asked_is_kept(program: Program) -> None:
+    def wait_for_its_death(worker: Worker) -> None:
+        while worker.alive():
+            time.sleep(0.01)
+
+    with pytest.raises(WorkerFault) as fault:
+        Worker(Program("echoing", ()), begun=wait_for_its_death)
+    assert fault.value.said.endswith("TypeError: start() missing 1 required positional argument: 'greeting'\n")
+
+
 def test_a_process_that_the_system_refuses_is_a_fault(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     before = len(os.listdir("/proc/self/fd"))

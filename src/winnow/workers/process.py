@@ -132,6 +132,8 @@ class Worker:
             WorkerFault: it died, or did not answer within `limit_s` seconds.
         """
         self._number = self._number % (NUMBERS - 1) + 1
+        with contextlib.suppress(ValueError):  # it has ended, which the exchange says
+            self._said_before = self._written()
         return self._exchange(limit_s, message, descriptor)
 
     def send_signal(self, number: signal.Signals) -> None:
@@ -157,7 +159,6 @@ class Worker:
         """Send the message with the present number, if that is not 0, and take the reply with that number."""
         try:
             self._channel.deadline = time.monotonic() + limit_s
-            self._said_before = self._output.seek(0, os.SEEK_END)
             if self._number:
                 self._channel.send(self._number, message, descriptor)
             received = self._channel.receive()
@@ -207,8 +208,12 @@ class Worker:
 
     def _said(self) -> str:
         """The end of what the worker wrote to its standard output and error since the present request."""
-        start = max(self._said_before, self._output.seek(0, os.SEEK_END) - _SAID_BYTES)
+        start = max(self._said_before, self._written() - _SAID_BYTES)
         return os.pread(self._output.fileno(), _SAID_BYTES, start).decode(errors="replace")
+
+    def _written(self) -> int:
+        """How many bytes it wrote so far."""
+        return os.fstat(self._output.fileno()).st_size
 
 
 def _cause(code: int | None) -> str:
