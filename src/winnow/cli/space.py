@@ -13,8 +13,7 @@ import typer
 from winnow.cli.console import print_json
 from winnow.cli.options import JsonOption
 from winnow.errors import InputError
-from winnow.importers.importer import find_importer
-from winnow.steps.space import Answer, instances, overview, size
+from winnow.steps.space import Answer, instances, overview, read_space, size
 from winnow.wording import amount
 
 
@@ -40,7 +39,7 @@ def command(
         raise InputError(f"{' and '.join(asked)} are two questions", cure="ask one of them at a time")
     if limit is not None and not points:
         raise InputError("--limit goes with --list only")
-    definition = find_importer("space", file, form).read(file)
+    definition = read_space(file, form=form)
     space = definition.space
     with definition.located():
         if points:

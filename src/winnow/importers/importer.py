@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
 from winnow import plugins
-from winnow.errors import InputError, Place, nearest
+from winnow.errors import InputError, Place, WinnowError, nearest
 
 GROUP = "winnow.importers"
 Reads = Literal["space", "evidence"]
 _FILES: Mapping[Reads, str] = {"space": "spaces", "evidence": "evidence"}
 _WITHOUT_SUFFIX: Mapping[Reads, str] = {"space": "json"}
 """Importers of files whose names say nothing: a pipe, `/dev/stdin`."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,36 @@ class Importer:
     read: Callable[[Path], Any]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.suffixes, tuple) or not callable(self.read):
-            raise TypeError("suffixes of an importer are a tuple of texts, and read is a function")
+        for key, expected, fits in (
+            ("name", "a text", isinstance(self.name, str)),
+            ("reads", f"one of {', '.join(get_args(Reads))}", self.reads in get_args(Reads)),
+            (
+                "suffixes",
+                "a tuple of texts",
+                isinstance(self.suffixes, tuple) and all(isinstance(suffix, str) for suffix in self.suffixes),
+            ),
+            ("read", "a function", callable(self.read)),
+        ):
+            if not fits:
+                raise TypeError(f"{key} of an importer is {expected} (value: {getattr(self, key)!r})")
+
+
+def read_imported(reads: Reads, path: Path, name: str | None, kind: type[T]) -> T:
+    """What the importer for a file, or the one that `name` says, makes of it: a value of the type `kind`.
+
+    Raises:
+        InputError: as `find_importer` and the importer do; or the importer fails or gives something else.
+    """
+    importer = find_importer(reads, path, name)
+    try:
+        found = importer.read(path)
+    except (WinnowError, OSError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise _fault(importer, path, f"raised {type(error).__name__}: {error}") from error
+    if not isinstance(found, kind):
+        raise _fault(importer, path, f"gave a value of type {type(found).__name__}, not {kind.__name__}")
+    return found
 
 
 def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer:
@@ -61,4 +91,12 @@ def find_importer(reads: Reads, path: Path, name: str | None = None) -> Importer
         f"no importer reads {_FILES[reads]} from a file of this name",
         place=Place(str(path)),
         cure="; ".join([f"name one with --format; {nearest(path.suffix, suffixes)}", *broken]),
+    )
+
+
+def _fault(importer: Importer, path: Path, said: str) -> InputError:
+    return InputError(
+        f'the importer "{importer.name}" {said}',
+        place=Place(str(path)),
+        cure="correct the package that brings the importer",
     )

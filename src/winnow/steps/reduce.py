@@ -6,11 +6,10 @@ from pathlib import Path
 
 from winnow.descriptors.tree import read_catalog
 from winnow.engine_dir import EngineDir
-from winnow.errors import InputError, Place
 from winnow.evidence.evidence import Evidence
 from winnow.files import MOMENT_S, Kind, carry_over, locked, read_text, staged_tree, write_atomic
 from winnow.identity import pretty_json
-from winnow.importers.importer import find_importer
+from winnow.importers.importer import read_imported
 from winnow.reduce.result import ReductionResult, reduce_evidence
 from winnow.selection.author import author
 from winnow.selection.cells import crossed
@@ -76,13 +75,6 @@ def _evidence(engine: EngineDir, file: Path | None, form: str | None) -> Evidenc
     catalog = read_catalog(engine.catalog)
     if file is None:
         return load_evidence(engine.database, engine=engine.manifest.manifest.engine.name, catalog=catalog)
-    importer = find_importer("evidence", file, form)
-    found = importer.read(file)
-    if not isinstance(found, Evidence):
-        raise InputError(
-            f'the importer "{importer.name}" gave a value of type {type(found).__name__}, not Evidence',
-            place=Place(str(file)),
-            cure="correct the package that brings the importer",
-        )
+    found = read_imported("evidence", file, form, Evidence)
     check_catalog(found, catalog, file)
     return found

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from winnow.importers.importer import read_imported
+from winnow.importers.space_json import SpaceDefinition
 from winnow.spaces import TuningSpace
 
 Answer = dict[str, Any]
+
+
+def read_space(file: Path, *, form: str | None = None) -> SpaceDefinition:
+    """The space that a file defines, read by the importer `form` or by the one for its suffix.
+
+    Raises:
+        InputError: nobody reads such a file, it is unusable, or its importer fails.
+    """
+    return read_imported("space", file, form, SpaceDefinition)
 
 
 def size(space: TuningSpace) -> Answer:
