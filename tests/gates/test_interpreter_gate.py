@@ -58,6 +58,16 @@ def test_a_family_without_probes_is_no_pass(manifest: Path, winnow, monkeypatch:
     assert 'incomplete  the family "gemm" names no probe graphs' in out
 
 
+def test_a_family_that_fails_makes_the_gate_unusable(manifest: Path, winnow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("winnow.families.attention_rdna.adapter.RdnaAttentionAdapter.tolerance", lambda *_: 1 / 0)
+    code, out, _ = winnow("check", "-m", manifest, "interpreter")
+    assert code == 2
+    said = (
+        'interpreter unusable family "attention_rdna": tolerance on narrow raised ZeroDivisionError: division by zero'
+    )
+    assert " ".join(out.split()).startswith(said)
+
+
 def test_without_triton_the_answer_is_incomplete_with_the_cure(
     manifest: Path, winnow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from processes import ended, wait_for
 from product_kernel import answers_of, beginning_with, hanging, product_of, product_with
 
-from winnow.errors import Incomplete, InputError
+from winnow.errors import Incomplete
 from winnow.interpreter import interpreter
 
 
@@ -35,7 +35,7 @@ def test_a_kernel_that_raises_costs_its_own_launch() -> None:
 
 def test_without_triton_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("winnow.interpreter.process.importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(Incomplete) as error:
         answers_of(product_of())
     assert str(error.value) == (
         "Triton is not installed, so its interpreter cannot run\n  cure: pip install 'winnow-kernels[gpu]'"

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from winnow.errors import Incomplete, InputError
+from winnow.errors import Incomplete
 from winnow.interpreter.launch import Interpreted, Launch
 from winnow.workers.process import Program, Worker, WorkerFault
 
@@ -31,11 +31,10 @@ def interpreter(processes: int = 1, timeout_s: float = TIMEOUT_SECONDS) -> Itera
     another process. After the context it raises RuntimeError.
 
     Raises:
-        InputError: Triton is not installed.
-        Incomplete: a process does not start.
+        Incomplete: Triton is not installed, or a process does not start.
     """
     if importlib.util.find_spec("triton") is None:
-        raise InputError(
+        raise Incomplete(
             "Triton is not installed, so its interpreter cannot run", cure="pip install 'winnow-kernels[gpu]'"
         )
     with contextlib.ExitStack() as stack:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from winnow.compilers.source import TritonSource
-from winnow.errors import Incomplete, InputError
 from winnow.gates.gate import Gate
 from winnow.gates.inspection import Inspection
-from winnow.gates.verdict import Finding, Verdict, incomplete, judged, one_line, passed
+from winnow.gates.verdict import Finding, Verdict, incomplete, judged, passed
 from winnow.interpreter.probe import Probe, Probed, run_probes
 from winnow.interpreter.sample import sample
 from winnow.pack.hydrate import Authored, build_source, check_support, hydrate
@@ -53,10 +52,7 @@ def check(inspection: Inspection) -> Verdict:
     def progress(done: int, total: int) -> None:
         inspection.progress(done, total, "interpreter")
 
-    try:
-        verdicts = run_probes(behaves.adapter, [probe for _, probe in probes], progress=progress)
-    except (InputError, Incomplete) as error:
-        return incomplete("interpreter", one_line(error))
+    verdicts = run_probes(behaves.adapter, [probe for _, probe in probes], progress=progress)
     for (kernel, probe), verdict in zip(probes, verdicts, strict=True):
         if verdict.state != "passed":
             findings.append(Finding(kernel.name, f"probe {probe.graph}: {verdict.detail}", kernel.place))
