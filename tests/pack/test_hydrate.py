@@ -186,6 +186,18 @@ def test_a_predicate_that_says_no_is_a_refusal_with_its_reason() -> None:
         check_support(hydrate(authored("build_rich", RICH), allowed=ALLOWED), "x86-64-v3")
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_field_may_have_any_name_that_python_allows() -> None:
+    found = hydrate(authored("build_named", {"copy": 2, "model_fields": 3}), allowed=ALLOWED).spec
+    assert found == pack_bad_builders.NamedSpec(2, "a", 3)
+
+
+def test_a_spec_that_holds_itself_is_refused() -> None:
+    with pytest.raises(InputError) as error:
+        hydrate(authored("build_nested", {}), allowed=ALLOWED)
+    assert message(error) == ".spec: k1: NestedSpec cannot come from a descriptor: it holds itself"
+
+
 def test_an_answer_that_is_neither_yes_nor_no() -> None:
     with pytest.raises(InputError) as error:
         check_support(hydrate(authored("build_vague"), allowed=ALLOWED), "x86-64-v3")

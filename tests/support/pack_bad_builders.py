@@ -43,6 +43,36 @@ class RichSpec:
         return next(_COUNT)
 
 
+@dataclass(frozen=True)
+class NamedSpec:
+    """Fields with names that pydantic's models have for their own methods."""
+
+    copy: int
+    json: str = "a"
+    model_fields: int = 1
+
+
+@dataclass(frozen=True)
+class NestedSpec:
+    inner: NestedSpec | None = None
+
+
+def build_named(spec: NamedSpec, *, arch: str) -> SampleSource:
+    return SampleSource("named", "named", ())
+
+
+def supports_named(spec: NamedSpec, *, arch: str) -> bool:
+    return True
+
+
+def build_nested(spec: NestedSpec, *, arch: str) -> SampleSource:
+    return SampleSource("nested", "nested", ())
+
+
+def supports_nested(spec: NestedSpec, *, arch: str) -> bool:
+    return True
+
+
 def build_rich(spec: RichSpec, *, arch: str) -> SampleSource:
     return SampleSource("rich", "rich", ())
 

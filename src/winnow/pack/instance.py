@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
@@ -33,8 +34,8 @@ def instance(cls: type, document: Document, *at: Key) -> Any:
     """
     try:
         schema = _schema(cls)
-    except (PydanticUserError, NameError) as error:
-        said = str(error).splitlines()[0]
+    except (PydanticUserError, NameError, RecursionError) as error:
+        said = "it holds itself" if isinstance(error, RecursionError) else str(error).splitlines()[0]
         raise InputError(f"{cls.__name__} cannot come from a descriptor: {said}", place=document.place(*at)) from None
     value = validate(schema, document, *at)
     try:
@@ -53,7 +54,10 @@ def _schema(cls: type) -> type[_Schema]:
             required = item.default is MISSING and item.default_factory is MISSING
             # What stands here for a default is never read: fields that are not given are left to the class.
             declared[item.name] = (_described(hints[item.name]), ... if required else None)
-    made = create_model(cls.__name__, __base__=_Schema, **declared)
+    with warnings.catch_warnings():
+        # A field may have the name of a method of pydantic's (`copy`, `json`), which nothing here calls.
+        warnings.filterwarnings("ignore", "Field name .* shadows an attribute", UserWarning)
+        made = create_model(cls.__name__, __base__=_Schema, **declared)
     made.described = cls
     return made
 
