@@ -172,7 +172,7 @@ def lane(patch: pytest.MonkeyPatch, name: str) -> None:
     if name == "machines":
         tabulated = automata._tabulated
         patch.setattr(
-            automata, "_related", lambda bound, scope, kept, _: None if scope else tabulated(bound, scope, kept)
+            automata, "_automaton_of", lambda bound, scope, kept, _: None if scope else tabulated(bound, scope, kept)
         )
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from winnow.spaces.diagram.diagram import Diagram
 from winnow.spaces.rules.batch import INT_LIMIT
 
-"""Sums up to this are kept in 64 bits; above it in Python's own integers."""
-
 
 def marginals_in_arrays(diagram: Diagram, sizes: Sequence[int]) -> list[list[int]]:
-    """What `marginals` gives for a diagram that has points and is made of arrays."""
+    """What `marginals` gives for a diagram that has points and is made of arrays.
+
+    Sums below `INT_LIMIT` are kept in 64 bits, others in Python's own integers.
+    """
     kind: Any = np.int64 if diagram.total < INT_LIMIT else object
     levels = diagram.levels
     around = [np.zeros(len(level.starts), dtype=kind) for level in levels]

@@ -90,7 +90,7 @@ def compile_rules(
     compiled: dict[int, CompiledRule] = {}
     for i in sorted(range(len(waiting)), key=lambda i: (cells[i], i)):
         scope = sorted(scopes[i], key=depth.__getitem__)
-        automaton = _related(waiting[i], scope, kept, budget)
+        automaton = _automaton_of(waiting[i], scope, kept, budget)
         compiled[i] = CompiledRule(waiting[i], tuple(scope), automaton, tuple([kept[axis] for axis in scope]))
         if automaton is not None and widest >= _WORTH_SHRINKING:
             for at, axis in enumerate(scope):
@@ -102,13 +102,13 @@ def compile_rules(
     return [compiled[i] for i in range(len(waiting))]
 
 
-def _related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
+def _automaton_of(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
     """The rule as an automaton, by the cheapest way that its width allows; None where none does."""
     cells = math.prod([len(kept[axis]) for axis in scope])
     if bound.rule.expression is not None and cells >= _WORTH_ARRAYS:
-        from winnow.spaces.diagram import wide_automata  # loads numpy, which small spaces do without
+        from winnow.spaces.diagram.wide_automata import table_automaton  # loads NumPy, which small spaces do without
 
-        automaton = wide_automata.related(bound, scope, kept, budget)
+        automaton = table_automaton(bound, scope, kept, budget)
         if automaton is not None:
             return automaton
     if bound.rule.decide is not None and cells >= _WORTH_DECIDING:

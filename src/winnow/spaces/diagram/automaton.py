@@ -78,7 +78,7 @@ def fold(scope: tuple[int, ...], outcomes: bytes, sizes: Sequence[int]) -> Autom
 
 
 def smallest(scope: tuple[int, ...], layers: Sequence[Iterable[Sequence[int]]], sizes: Sequence[int]) -> Automaton:
-    """The automaton of an automaton, states with the same future merged.
+    """The smallest automaton with these layers: states with the same future are merged.
 
     `layers[i]` lists the rows of the states 3, 4, … that are met before axis `scope[i]`, the first one at the root.
     """

@@ -140,20 +140,19 @@ class _Problem:
     def _constructed_in_arrays(
         self, automata: Sequence[Automaton], views: Sequence[Outcomes], raising: list[int]
     ) -> tuple[Diagram, list[int]]:
-        from winnow.spaces.diagram import (
-            array_automaton,
-            array_levels,
-            wide_automata,
-        )  # load numpy, which small spaces do without
+        # These load NumPy, which small spaces do without.
+        from winnow.spaces.diagram.array_automaton import Table
+        from winnow.spaces.diagram.array_levels import construct_in_arrays
+        from winnow.spaces.diagram.wide_automata import array_automaton
 
-        made: list[Any] = [array_automaton.Table(automaton) for automaton in automata]
+        made: list[Any] = [Table(automaton) for automaton in automata]
         called: list[tuple[int, Any]] = []
         for i, (part, view) in enumerate(zip(self.parts, views, strict=True)):
             if part.automaton is None:
                 accepted = frozenset(outcome for outcome in (NO, YES, RAISED) if view[outcome] == YES)
-                made.append(wide_automata.array_automaton(part.bound, part.scope, self.kept, accepted, self.budget))
+                made.append(array_automaton(part.bound, part.scope, self.kept, accepted, self.budget))
                 called.append((i, made[-1]))
-        diagram = array_levels.construct_in_arrays(self.kept, self.steps, made, self.budget)
+        diagram = construct_in_arrays(self.kept, self.steps, made, self.budget)
         return diagram, raising + [i for i, automaton in called if automaton.raised]
 
     def _report(self, bound: Bound, taken: Sequence[int]) -> None:

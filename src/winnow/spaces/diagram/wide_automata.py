@@ -17,8 +17,8 @@ from winnow.spaces.rules.partial import Partial, partial
 _WORTH_PARTIAL = 1 << 18
 
 
-def related(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
-    """A rule given as an expression, as an automaton: by partial results, else by one evaluation over arrays.
+def table_automaton(bound: Bound, scope: Sequence[int], kept: Sequence[Sequence[int]], budget: int) -> Automaton | None:
+    """A rule given as an expression, as an explicit automaton: by partial results, else by one evaluation over arrays.
 
     None where neither fits the expression or the budget.
     """
