@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,13 +108,36 @@ def test_a_room_without_a_floor_is_refused(tree: Path, room: str):
     assert "- winnow.attic" in done.stdout
 
 
-@pytest.mark.parametrize("room", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")))
-def test_every_room_says_what_it_is_for_and_what_it_never_knows(room: str):
-    if room == "engines":  # package data
-        return
-    text = (PACKAGE / room / "__init__.py").read_text(encoding="utf-8").split('"""')[1]
-    assert "Import" in text, f"{room} does not say what it may import"
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "engines")
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+LAYERS = [set(layer.split(" | ")) for contract in CONTRACTS for layer in contract.get("layers", ())]
+FLOOR = set().union(*(layer for layer in LAYERS[LAYERS.index({"machine", "metadata", "strict"}) :])) - {"spaces"}
+
+
+def docstring(room: str) -> str:
+    found = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
+    assert found is not None
+    return " ".join(found.split())
+
+
+def imported_rooms(room: str) -> set[str]:
+    found: set[str] = set()
+    for path in (PACKAGE / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "winnow":
+                inside = str(node.module).split(".")[1:2]
+                found.update(inside or (alias.name for alias in node.names))
+    return found - {room}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_says_what_it_imports_and_what_it_never_knows(room: str):
+    text = docstring(room)
     assert any(word in text for word in ("Never", "never", "Alone")), f"{room} does not say what it must never know"
+    sentence = text[text.index("Imports ") :].split(". ")[0]
+    if "every room below" not in sentence:
+        named = {name for name in re.findall(r"`(\w+)`", sentence) if (PACKAGE / name).exists() or name in FLOOR}
+        assert named == imported_rooms(room) - (set() if room in FLOOR | {"spaces"} else FLOOR)
 
 
 def test_the_contracts_make_no_exceptions():

@@ -1,4 +1,4 @@
-"""Jobs are given up at once when they are no longer wanted, whatever their workers are at."""
+"""Jobs that are no longer wanted end at once, whatever their workers are doing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Kernel source → code object, and what an object says of itself: one file a language.
 
-Imports the floor and `targets`. Never knows a catalog, a family or a manifest.
+Imports `targets`. Never knows a catalog, a family or a manifest.
 """

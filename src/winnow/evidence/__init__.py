@@ -1,4 +1,4 @@
 """What measurements prove, as values: the ledger of pairs, and times by graph, kernel and round.
 
-Imports the floor, `targets` and NumPy. Never knows how anything was measured or stored.
+Imports `targets` and NumPy. Never knows how anything was measured or stored.
 """

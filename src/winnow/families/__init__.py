@@ -1,4 +1,5 @@
 """Kernel families: what a graph asks of them, their candidates and their kernels; one folder a built-in family.
 
-Imports `registry`, `spaces`, `graphs` and `compilers`' kernel sources. Never knows an engine, an archive or a sweep.
+Imports `registry`, `spaces`, `graphs`, `targets`, and `compilers` for kernel sources. Never knows an engine, an
+archive or a sweep.
 """

@@ -185,7 +185,7 @@ def checked(name: str, adapter: Any) -> FamilyAdapter:
 
 
 def _wrong_in(found: Any) -> str | None:
-    """What makes the value that a family's `problem` gave no Problem; None where it is one."""
+    """Why the value that a family's `problem` gave is not a sound Problem, or None where it is."""
     if not isinstance(found, Problem):
         return f"a value of type {type(found).__name__}, not a Problem"
     if not isinstance(found.fields, Mapping):

@@ -1,4 +1,4 @@
 """Graphs, the problems that kernels are measured on: hipDNN's JSON, node types, corpora and where they come from.
 
-Imports the floor. Never knows a kernel.
+Imports nothing above the floor. Never knows a kernel.
 """

@@ -1,4 +1,4 @@
 """Others' files of spaces and evidence, read into Winnow's values: one file a form.
 
-Imports `spaces`, `evidence` and the strict readers. Never knows an engine.
+Imports `spaces`. Never knows an engine. What evidence is, its importer in `sweep` knows.
 """

@@ -1,6 +1,7 @@
 """Triton kernels run by Triton's own interpreter: the numbers of the very source that is compiled, without a GPU.
 
-Imports `runtime`'s judgement, `families` and `workers`. Never knows an engine's directory.
+Imports `families`, `graphs`, `workers`, `runtime` for its judgement, and `compilers` for kernel sources. Never knows
+an engine's directory.
 """
 
 from winnow.interpreter.judge import judge

@@ -1,4 +1,4 @@
 """Evidence → the kernels worth keeping, with a reason for each: arrays in, a decision out.
 
-Imports `evidence` and `settings`. Never knows SQL, files or devices.
+Imports `evidence`, `settings` and `targets`. Never knows SQL, files or devices.
 """

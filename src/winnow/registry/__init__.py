@@ -1,6 +1,6 @@
 """The registry's contract: what a kernel family offers, as data and pure functions.
 
-Imports `spaces` and the floor. Never reads a file; a registry that never imports it works as well.
+Imports `spaces`. Never reads a file; a registry that never imports it works as well.
 """
 
 from winnow.registry.candidate import KernelCandidate

@@ -1,7 +1,8 @@
 """What users embed: load a packed tree, match a problem, rank kernels, launch them, judge the result.
 
-Imports `archive`, `families`, `devices`. Never knows a selection, a registry or a manifest. A name of `__all__` is
-imported from its file when it is first asked for.
+Imports `archive`, `families`, `devices`, `graphs`, `targets`, `compilers` for code objects, and `spaces` for
+expressions. Never knows a selection, a registry or a manifest. A name of `__all__` is imported from its file when it is
+first asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """Registry and settings → `selection.yaml`: cells, enumeration, budget, plan, lock, author, expansion.
 
-Imports `settings`, `registry`, `spaces` and `targets`. Never knows descriptors, objects or measurements.
+Imports `settings`, `registry` and `targets`. Never knows descriptors, objects or measurements.
 """

@@ -1,4 +1,4 @@
 """What a manifest may say: one file for each stage's options, and `manifest`, which composes them.
 
-Imports the floor and `spaces` (for expressions). Never knows a stage: no selection, no descriptor, no device.
+Imports `spaces` for expressions. Never knows a stage: no selection, no descriptor, no device.
 """

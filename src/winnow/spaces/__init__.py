@@ -1,7 +1,7 @@
 """Tuning spaces: what can vary, what must hold, and exact answers about all that is valid.
 
 `model` says what a space is, `rules` is the language of rules, `diagram` compiles both into one structure, `answers`
-reads counts, samples and lists off it. Imports `winnow.errors` only, so that it could be a distribution of its own.
+reads counts, samples and lists off it. Imports `errors` only, so that it could be a distribution of its own.
 Never knows a kernel.
 
 Names are imported when they are used, so that a reader of expressions alone loads neither the rest nor NumPy.
