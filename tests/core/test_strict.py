@@ -56,6 +56,28 @@ def test_key_that_is_not_a_string_is_refused():
     )
 
 
+def test_an_alias_is_the_value_that_it_stands_for():
+    assert parse_yaml("a: &a [1, {b: 2}]\nc: *a\n", "f").data == {"a": [1, {"b": 2}], "c": [1, {"b": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("x: 1\ny: &y [*y]\n", "f.yaml:2: y[0]"), ("a: &a\n  b:\n    c: *a\n", "f.yaml:3: a.b.c")],
+)
+def test_an_alias_in_a_circle_is_refused(text: str, place: str):
+    assert refusal(parse_yaml, text, "f.yaml") == (
+        f"{place}: an alias stands for something that it lies in\n  cure: write the value out"
+    )
+
+
+@pytest.mark.parametrize("levels", [6, 12, 40])
+def test_a_few_lines_of_aliases_do_not_fill_the_memory(levels: int):
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, levels)]
+    said = refusal(parse_yaml, "\n".join(lines), "f.yaml")
+    assert "aliases repeat more than 100,000 values\n  cure: use fewer aliases" in said
+
+
 def test_malformed_yaml_has_a_line():
     assert refusal(parse_yaml, "a: [1,\nb: 2\n", "f.yaml").startswith("f.yaml:3: malformed YAML:")
 

@@ -12,7 +12,9 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from winnow.errors import InputError, Place
 from winnow.files import read_text
-from winnow.strict.document import Document, Path_, key_text
+from winnow.strict.document import Document, Key, Path_, key_text
+
+_MOST_REPEATED = 100_000
 
 
 def load_yaml(path: Path) -> Document:
@@ -37,43 +39,81 @@ def parse_yaml(text: str, file: str) -> Document:
         raise InputError(f"malformed YAML: {_first_line(error)}", place=Place(file)) from None
     if root is None:
         raise InputError("the file is empty", place=Place(file))
-    lines: dict[Path_, int] = {}
-    return Document(file, _construct(root, (), lines, file), lines)
+    reading = _Reading(file)
+    return Document(file, reading.value(root, ()), reading.lines)
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-def _construct(node: Node, path: Path_, lines: dict[Path_, int], file: str) -> Any:
-    lines.setdefault(path, node.start_mark.line + 1)
-    if isinstance(node, ScalarNode):
-        return _scalar(node, path, file)
-    if isinstance(node, SequenceNode):
-        return [_construct(item, (*path, i), lines, file) for i, item in enumerate(node.value)]
-    if not isinstance(node, MappingNode):
-        raise InputError("unknown kind of node", place=Place(file, node.start_mark.line + 1))
-    mapping: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        key = _scalar(key_node, path, file) if isinstance(key_node, ScalarNode) else None
-        if not isinstance(key, str):
-            shown = key_node.value if isinstance(key_node, ScalarNode) else "a collection"
+class _Reading:
+    """The values of one document; `lines` is filled with the place of each."""
+
+    def __init__(self, file: str) -> None:
+        self.lines: dict[Path_, int] = {}
+        self._file = file
+        self._open: set[int] = set()
+        self._known: set[int] = set()
+        self._repeated = 0
+
+    def value(self, node: Node, path: Path_) -> Any:
+        """The value of a node. Raises InputError for a bad key, and where aliases lead in a circle or too far."""
+        self._count(node, path)
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, ScalarNode):
+            return _scalar(node, path, self._file)
+        self._open.add(id(node))
+        try:
+            if isinstance(node, SequenceNode):
+                return [self.value(item, (*path, i)) for i, item in enumerate(node.value)]
+            if not isinstance(node, MappingNode):
+                raise InputError("unknown kind of node", place=self._at(node))
+            return self._mapping(node, path)
+        finally:
+            self._open.remove(id(node))
+
+    def _mapping(self, node: MappingNode, path: Path_) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = _scalar(key_node, path, self._file) if isinstance(key_node, ScalarNode) else None
+            if not isinstance(key, str):
+                shown = key_node.value if isinstance(key_node, ScalarNode) else "a collection"
+                raise InputError(
+                    f"key {shown!r} is not a string", place=self._at(key_node, *path), cure="quote the key"
+                )
+            if key in mapping:
+                first = self.lines[(*path, key)]
+                raise InputError(
+                    f"duplicate key (first on line {first})",
+                    place=self._at(key_node, *path, key),
+                    cure="keep one of the two",
+                )
+            self.lines[(*path, key)] = key_node.start_mark.line + 1
+            mapping[key] = self.value(value_node, (*path, key))
+        return mapping
+
+    def _count(self, node: Node, path: Path_) -> None:
+        """Count what aliases repeat: a few lines of them can stand for more than any memory holds."""
+        if id(node) in self._open:
             raise InputError(
-                f"key {shown!r} is not a string",
-                place=Place(file, line, key_text(path)),
-                cure="quote the key",
+                "an alias stands for something that it lies in", place=self._where(path), cure="write the value out"
             )
-        if key in mapping:
-            first = lines[(*path, key)]
+        self._repeated += id(node) in self._known
+        self._known.add(id(node))
+        if self._repeated > _MOST_REPEATED:
             raise InputError(
-                f"duplicate key (first on line {first})",
-                place=Place(file, line, key_text((*path, key))),
-                cure="keep one of the two",
+                f"aliases repeat more than {_MOST_REPEATED:,} values",
+                place=self._where(path),
+                cure="use fewer aliases, or write out what differs",
             )
-        lines[(*path, key)] = line
-        mapping[key] = _construct(value_node, (*path, key), lines, file)
-    return mapping
+
+    def _where(self, path: Path_) -> Place:
+        """The place of an alias: its node's own mark is that of the anchor."""
+        return Document(self._file, None, self.lines).place(*path)
+
+    def _at(self, node: Node, *path: Key) -> Place:
+        return Place(self._file, node.start_mark.line + 1, key_text(path))
 
 
 _INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+")
