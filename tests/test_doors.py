@@ -259,7 +259,7 @@ ONCE = (kind for kind in ())
         ("winnow.compilers", "number"): "it is of type int, not Compiler",
         ("winnow.devices", "number"): "it is of type int, not a function that opens a device",
         ("winnow.targets", "numbers"): "its arches are (1, 2), not a tuple of ArchFacts",
-        ("winnow.gates", "number"): 'the entry point "number" of winnow.gates offers a value of type int, not a Gate',
+        ("winnow.gates", "number"): "it offers a value of type int, not a Gate",
         ("winnow.executors", "number"): "it is of type int, not Executor",
         ("winnow.importers", "number"): "it is of type int, not Importer",
     }
@@ -272,8 +272,11 @@ ONCE = (kind for kind in ())
     done = run(engine, "run", "corpus/scale_64.json", "--device", "number", path=path)
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2,
-        "winnow: the device runtime \"number\" raised TypeError: 'int' object is not callable",
+        'winnow: the device runtime "number" of the package broken cannot be used: broken:NUMBER is of type int',
     )
+    done = run(engine, "check", "serves", "--device", "number", path=path)
+    assert done.returncode == 2
+    assert 'the device runtime "number" of the package broken cannot be used' in done.stdout
 
 
 def test_an_executor_that_breaks_its_contract_is_named(engine: Path, tmp_path: Path):

@@ -69,12 +69,18 @@ def load(group: str, name: str, kind: type[T] | tuple[type, ...] | None = None, 
         raise InputError(f'the {what} "{name}" is offered by {packages}', place=place, cure="uninstall one of them")
     problem, offered = _loaded(entries[0], kind)
     if problem is not None:
-        raise InputError(
-            f'the {what} "{name}" of the package {_package(entries[0])} cannot be used: {problem}',
-            place=place,
-            cure="mend the package, install what it needs, or uninstall it",
-        )
+        raise unusable(group, name, problem, place)
     return offered
+
+
+def unusable(group: str, name: str, problem: str, place: Place | None = None) -> InputError:
+    """The error for an installed entry point that offers what its group cannot use; names its package."""
+    packages = " and ".join(_package(entry) for entry in _entries(group, tuple(sys.path)).get(name, ()))
+    return InputError(
+        f'the {GROUPS[group]} "{name}" of the package {packages or "unknown"} cannot be used: {problem}',
+        place=place,
+        cure="mend the package, install what it needs, or uninstall it",
+    )
 
 
 def plugins(check: Callable[[str, str, Any], None]) -> list[Plugin]:

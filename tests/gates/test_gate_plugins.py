@@ -55,15 +55,16 @@ def test_a_gate_with_a_field_of_another_type_is_not_made(fields: tuple, message:
 
 
 def test_gates_that_cannot_be_listed_cost_their_entry_point(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
-    def half_way():
-        yield Gate("a", (), passed)
-        raise RuntimeError("half way")
+    class HalfWay:
+        def __iter__(self):
+            yield Gate("a", (), passed)
+            raise RuntimeError("half way")
 
     installed(monkeypatch)
-    monkeypatch.setattr(find.plugins, "load", lambda *_, **__: half_way())
+    monkeypatch.setattr(find.plugins, "load", lambda *_, **__: HalfWay())
     verdict = find.all_gates()["test"].check(inspection)
     assert (verdict.gate, verdict.state) == ("test", "unusable")
-    assert verdict.summary == 'the gates of the entry point "test" cannot be listed: RuntimeError: half way'
+    assert "cannot be used: its gates cannot be listed: RuntimeError: half way; cure: mend" in verdict.summary
 
 
 def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypatch: pytest.MonkeyPatch):
@@ -75,19 +76,25 @@ def test_a_plugin_joins_the_flow_where_it_says(inspection: Inspection, monkeypat
 @pytest.mark.parametrize(
     ("gates", "message"),
     [
-        (("no gate",), 'the entry point "test" of winnow.gates offers a value of type str, not a Gate'),
+        (("no gate",), "it offers a value of type str, not a Gate"),
+        (iter(()), "it offers an iterator, which can be read only once; a tuple would do"),
         (
             (Gate("a", ("catalogue",), passed),),
-            'gate "a" needs "catalogue"; cure: known: archive, corpus, reduced, evidence, device',
+            'its gate "a" needs "catalogue"; known: archive, corpus, reduced, evidence, device',
         ),
     ],
 )
 def test_what_is_not_a_gate_is_unusable_by_the_name_of_its_entry_point(
-    inspection: Inspection, monkeypatch: pytest.MonkeyPatch, gates: tuple[object, ...], message: str
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch, gates: object, message: str
 ):
-    installed(monkeypatch, *gates)
+    installed(monkeypatch)
+    monkeypatch.setattr(find.plugins, "load", lambda *_, **__: gates)
     (verdict,) = run_gates(inspection)
-    assert (verdict.gate, verdict.state, verdict.summary) == ("test", "unusable", message)
+    assert (verdict.gate, verdict.state) == ("test", "unusable")
+    assert verdict.summary == (
+        f'the gate "test" of the package unknown cannot be used: {message}; '
+        "cure: mend the package, install what it needs, or uninstall it"
+    )
 
 
 def test_two_gates_of_one_name_cost_that_name_alone(small_engine: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from winnow import plugins
@@ -27,7 +27,7 @@ def find_runtime(name: str) -> OpenDevice:
     Raises:
         InputError: no such runtime is installed.
     """
-    opener: OpenDevice = plugins.load(GROUP, name)
+    opener: OpenDevice = plugins.load(GROUP, name, Callable)  # type: ignore[arg-type]
     return opener
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from winnow import plugins
@@ -42,28 +42,25 @@ def _stand_in(name: str, problem: str) -> Gate:
 def _offered(entry: str) -> tuple[Gate, ...]:
     """The gates of an entry point; for one that cannot be loaded a gate in its place that says so."""
     try:
-        return gates_of(entry, plugins.load(GROUP, entry))
+        return gates_of(plugins.load(GROUP, entry))
     except InputError as error:
         return (_stand_in(entry, one_line(error)),)
+    except TypeError as error:
+        return (_stand_in(entry, one_line(plugins.unusable(GROUP, entry, str(error)))),)
 
 
-def gates_of(entry: str, offered: object) -> tuple[Gate, ...]:
-    """The gates that an entry point offers.
-
-    Raises:
-        InputError: it offers something else, or a gate that needs what nobody knows.
-    """
+def gates_of(offered: object) -> tuple[Gate, ...]:
+    """The gates that an entry point offers. Raises TypeError where it offers something else."""
+    if isinstance(offered, Iterator):
+        raise TypeError("it offers an iterator, which can be read only once; a tuple would do")
     try:
         gates = tuple(offered) if isinstance(offered, Iterable) else (offered,)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's iterable is a plugin's code
-        problem = f"{type(error).__name__}: {error}"
-        raise InputError(f'the gates of the entry point "{entry}" cannot be listed: {problem}') from None
+    except (Exception, SystemExit) as error:
+        raise TypeError(f"its gates cannot be listed: {type(error).__name__}: {error}") from error
     for gate in gates:
         if not isinstance(gate, Gate):
-            raise InputError(
-                f'the entry point "{entry}" of winnow.gates offers a value of type {type(gate).__name__}, not a Gate'
-            )
+            raise TypeError(f"it offers a value of type {type(gate).__name__}, not a Gate")
         unknown = [need for need in gate.needs if need not in NEEDS]
         if unknown:
-            raise InputError(f'gate "{gate.name}" needs "{unknown[0]}"', cure=f"known: {', '.join(NEEDS)}")
+            raise TypeError(f'its gate "{gate.name}" needs "{unknown[0]}"; known: {", ".join(NEEDS)}')
     return tuple(gate for gate in gates if isinstance(gate, Gate))

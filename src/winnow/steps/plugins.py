@@ -65,7 +65,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], object]] = {
     "winnow.compilers": _of(Compiler),
     "winnow.devices": _opens_a_device,
     "winnow.targets": lambda name, offered: checked_table(offered),
-    "winnow.gates": gates_of,
+    "winnow.gates": lambda name, offered: gates_of(offered),
     "winnow.executors": _of(Executor),
     "winnow.importers": _of(Importer),
 }
