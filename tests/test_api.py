@@ -115,5 +115,36 @@ def test_what_a_command_would_refuse_the_api_refuses(small_engine: Path) -> None
         project.enumerate(space="zork")
     assert str(error.value) == "no space 'zork'\n  cure: known: slice, production, full"
     assert (small_engine / "selection.yaml").read_bytes() == before
-    with pytest.raises(package.InputError, match="0 jobs at a time are not possible"):
-        project.pack(jobs=0, output=small_engine / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda p: p.pack(jobs=0), "jobs is 0, not a whole number from 1 up"),
+        (lambda p: p.pack(jobs=1.5), "jobs is 1.5, not a whole number from 1 up"),
+        (lambda p: p.pack(jobs=True), "jobs is True, not a whole number from 1 up"),
+        (lambda p: p.sweep(rounds="2"), "rounds is '2', not a whole number from 2 up"),
+        (lambda p: p.sweep(rounds=1), "rounds is 1, not a whole number from 2 up"),
+        (lambda p: p.sweep(budget=float("nan")), "budget is nan, not a number from 1 up"),
+        (lambda p: p.sweep(budget=float("inf")), "budget is inf, not a number from 1 up"),
+        (lambda p: p.reduce(budget="2"), "budget is '2', not a whole number from 1 up"),
+        (lambda p: p.plan(approve=5), "approve is 5, not a reason in words"),
+        (
+            lambda p: p.generate(selection="a\0b"),
+            "'a\\x00b' is not a path: no file's name holds a NUL character",
+        ),
+        (lambda p: package.open("a\0b"), "'a\\x00b' is not a path: no file's name holds a NUL character"),
+        (
+            lambda p: p.run(next((p.root / "corpus").glob("*.json")), seconds=-1),
+            "seconds is -1, not a number from 0 up",
+        ),
+        (
+            lambda p: p.run(next((p.root / "corpus").glob("*.json")), seconds=float("nan")),
+            "seconds is nan, not a number from 0 up",
+        ),
+    ],
+)
+def test_a_value_that_a_command_would_refuse_is_refused_in_words(small_engine: Path, call, said: str) -> None:
+    with pytest.raises(package.InputError) as error:
+        call(package.open(small_engine))
+    assert str(error.value) == said

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError, Place
@@ -56,6 +57,8 @@ class Project:
         """
         from winnow.steps.plan import approve_plan, plan_engine
 
+        if approve is not None and not isinstance(approve, str):
+            raise InputError(f"approve is {approve!r}, not a reason in words")
         planned = plan_engine(self.engine, approve=approve is not None, reason=approve)
         approve_plan(planned)
         return planned
@@ -76,8 +79,8 @@ class Project:
         """What the selection serves, and what only the registry would (`winnow coverage`)."""
         from winnow.steps.coverage import cover_engine
 
-        files = [Path(file) for file in _several("shapes", shapes)]
-        folders = [Path(folder) for folder in _several("corpora", corpora)]
+        files = [_path(file) for file in _several("shapes", shapes)]
+        folders = [_path(folder) for folder in _several("corpora", corpora)]
         return cover_engine(self.engine, shapes=files, corpora=folders, arches=_several("arches", arches))
 
     def generate(
@@ -113,6 +116,7 @@ class Project:
         """Descriptors → one shard an architecture (`winnow pack`), by default for every arch that the catalog names."""
         from winnow.steps.pack import pack_engine
 
+        _check_number("jobs", jobs, 1, whole=True)
         return pack_engine(
             self.engine,
             arches=arches,
@@ -129,7 +133,7 @@ class Project:
         """Run one graph file from the packed tree: which kernel, its time, its verdict (`winnow run`)."""
         from winnow.steps.run import run_graph
 
-        return run_graph(Path(graph), _path(archive) or self.engine.archive, device=device, seconds=seconds)
+        return run_graph(_path(graph), _path(archive) or self.engine.archive, device=device, seconds=seconds)
 
     def sweep(
         self,
@@ -147,6 +151,8 @@ class Project:
         """
         from winnow.steps.sweep import sweep_engine
 
+        _check_number("rounds", rounds, 2, whole=True)
+        _check_number("budget", budget, 1)
         return sweep_engine(
             self.engine,
             device=device,
@@ -170,6 +176,7 @@ class Project:
         """Measurements → the smaller selection, with a reason for each kernel (`winnow reduce`)."""
         from winnow.steps.reduce import reduce_engine
 
+        _check_number("budget", budget, 1, whole=True)
         return reduce_engine(
             self.engine,
             output=_path(output),
@@ -208,7 +215,7 @@ def open_project(directory: AnyPath) -> Project:
     Raises:
         InputError: the manifest is missing.
     """
-    path = Path(directory)
+    path = _path(directory)
     file = path / MANIFEST_FILE if path.is_dir() else path
     if not file.is_file():
         raise InputError(
@@ -227,7 +234,7 @@ def init_project(directory: AnyPath, source: str = "gemm_cpu") -> Project:
     """
     from winnow.steps.init import init_engine
 
-    init_engine(Path(directory), source)
+    init_engine(_path(directory), source)
     return open_project(directory)
 
 
@@ -235,18 +242,33 @@ def read_graph(file: AnyPath) -> Graph:
     """The graph of one file (hipDNN's JSON). Raises InputError where it is unreadable or not a graph."""
     from winnow.graphs.reader import read_graph as read
 
-    return read(Path(file))
+    return read(_path(file))
 
 
 def diff(a: AnyPath, b: AnyPath, *, by: Literal["name", "metadata"] = "name") -> Difference:
     """What differs between two catalogs, selections or packed trees (`winnow diff`)."""
     from winnow.steps.diff import diff_sides
 
-    return diff_sides(Path(a), Path(b), by=by)
+    return diff_sides(_path(a), _path(b), by=by)
 
 
+@overload
+def _path(value: None) -> None: ...
+@overload
+def _path(value: AnyPath) -> Path: ...
 def _path(value: AnyPath | None) -> Path | None:
-    return None if value is None else Path(value)
+    if value is None:
+        return None
+    if "\0" in str(value):
+        raise InputError(f"{str(value)!r} is not a path: no file's name holds a NUL character")
+    return Path(value)
+
+
+def _check_number(name: str, value: float | None, least: int, *, whole: bool = False) -> None:
+    """Raises InputError for what is not a number from `least` up, as the command line refuses it."""
+    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if value is not None and not (fits and least <= value < math.inf):
+        raise InputError(f"{name} is {value!r}, not a {'whole ' * whole}number from {least} up")
 
 
 def _several(name: str, given: Sequence[T]) -> Sequence[T]:

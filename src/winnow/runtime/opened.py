@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import TracebackType
 
@@ -64,6 +65,8 @@ class OpenedEngine:
         """
         if self._closed:
             raise InputError("this engine is closed", cure="load the archive again")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            raise InputError(f"seconds is {seconds!r}, not a number from 0 up")
         problem, ranked = applicable(self.engine, graph)
         launches = _MAX_LAUNCHES if seconds > 0 else 0
         with Execution(self.device, self.engine.adapter, problem, seed=0) as execution:
