@@ -38,6 +38,13 @@ def asked(shell: str, line: str, home: Path) -> tuple[int, str, str]:
         ("winnow plan --", ["--approve", "--help", "--json", "--manifest", "--reason"]),
         ("winnow check --format j", ["json", "junit"]),
         ("winnow plan -m ", []),
+        ("winnow init d --from attention_gfx1", ["attention_gfx11", "attention_gfx12"]),
+        ("winnow sweep --device c", ["cpu", "cuda"]),
+        ("winnow check re", ["reachability", "reduction", "regeneration", "registry", "resources"]),
+        ("winnow pack --arch gfx94", ["gfx942"]),
+        ("winnow coverage --arch sm_9", ["sm_90"]),
+        ("winnow pack --executor ", ["local"]),
+        ("winnow space s --format j", ["json"]),
     ],
 )
 def test_bash_is_offered_commands_options_and_values(line, offered, tmp_path: Path):

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from winnow.cli.console import Progress, print_json
-from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption
+from winnow.cli.options import DEFAULT_MANIFEST, DeviceOption, JsonOption, ManifestOption, completing
 from winnow.engine_dir import EngineDir
+from winnow.gates.find import all_gates
 from winnow.gates.verdict import Verdict
 from winnow.report.verdicts import FORMS
 from winnow.settings.manifest import manifest_schema
@@ -17,7 +18,10 @@ from winnow.steps.check import check_engine
 
 
 def command(
-    gates: Annotated[list[str] | None, typer.Argument(metavar="[GATE]...", help="Gates to run [default: all].")] = None,
+    gates: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GATE]...", help="Gates to run [default: all].", autocompletion=completing(all_gates)),
+    ] = None,
     manifest: ManifestOption = DEFAULT_MANIFEST,
     device: DeviceOption = None,
     form: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from winnow.cli.console import print_json, table
-from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
+from winnow.cli.options import ARCHES, DEFAULT_MANIFEST, JsonOption, ManifestOption
 from winnow.coverage.cover import OUTCOMES, counts
 from winnow.engine_dir import EngineDir
 from winnow.steps.coverage import CoverageResult, cover_engine
@@ -19,7 +19,9 @@ def command(
     manifest: ManifestOption = DEFAULT_MANIFEST,
     shapes: Annotated[list[Path] | None, typer.Option("--shapes", help="A file of shapes; may be repeated.")] = None,
     corpus: Annotated[list[Path] | None, typer.Option("--corpus", help="A directory of graphs.")] = None,
-    arches: Annotated[list[str] | None, typer.Option("--arch", help="Only these arches [default: all].")] = None,
+    arches: Annotated[
+        list[str] | None, typer.Option("--arch", help="Only these arches [default: all].", autocompletion=ARCHES)
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     found = cover_engine(EngineDir(manifest), shapes=shapes or (), corpora=corpus or (), arches=arches or ())

@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from winnow.cli.console import print_json
-from winnow.cli.options import JsonOption
+from winnow.cli.options import JsonOption, completing
+from winnow.engines import engine_names
 from winnow.steps.init import init_engine
 from winnow.wording import amount
 
 
 def command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the engine goes.")],
-    source: Annotated[str, typer.Option("--from", help="The built-in engine to copy.")] = "gemm_cpu",
+    source: Annotated[
+        str, typer.Option("--from", help="The built-in engine to copy.", autocompletion=completing(engine_names))
+    ] = "gemm_cpu",
     as_json: JsonOption = False,
 ) -> int:
     made = init_engine(directory, source)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from winnow.cli.console import Progress, print_json, seconds
-from winnow.cli.options import DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption
+from winnow.cli.options import ARCHES, DEFAULT_MANIFEST, JobsOption, JsonOption, ManifestOption, of_group
 from winnow.engine_dir import EngineDir
 from winnow.steps.pack import pack_engine
 from winnow.wording import amount
@@ -17,7 +17,10 @@ from winnow.wording import amount
 def command(
     manifest: ManifestOption = DEFAULT_MANIFEST,
     arches: Annotated[
-        list[str] | None, typer.Option("--arch", help="Devices to pack for [default: all that the catalog names].")
+        list[str] | None,
+        typer.Option(
+            "--arch", help="Devices to pack for [default: all that the catalog names].", autocompletion=ARCHES
+        ),
     ] = None,
     catalog: Annotated[
         Path | None, typer.Option("--catalog", help="Descriptors [default: catalog beside the manifest].")
@@ -26,7 +29,9 @@ def command(
         Path | None, typer.Option("-o", help="Packed tree [default: build/archive beside the manifest].")
     ] = None,
     jobs: JobsOption = None,
-    executor: Annotated[str, typer.Option(help="Where kernels are compiled.")] = "local",
+    executor: Annotated[
+        str, typer.Option(help="Where kernels are compiled.", autocompletion=of_group("winnow.executors"))
+    ] = "local",
     as_json: JsonOption = False,
 ) -> int:
     with Progress("pack") as progress:

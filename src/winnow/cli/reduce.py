@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from winnow.cli.console import print_json, table
-from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption
+from winnow.cli.options import DEFAULT_MANIFEST, JsonOption, ManifestOption, of_group
 from winnow.engine_dir import EngineDir
 from winnow.errors import InputError
 from winnow.reduce.result import ReductionResult
@@ -28,7 +28,12 @@ def command(
     evidence: Annotated[
         Path | None, typer.Option(help="Evidence from elsewhere [default: the engine's own sweep].")
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", help="Form of --evidence [default: by its name].")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="Form of --evidence [default: by its name].", autocompletion=of_group("winnow.importers")
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", help="Directory of the reduced engine [default: build/reduced].")
     ] = None,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from winnow.cli.console import print_json
-from winnow.cli.options import JsonOption
+from winnow.cli.options import JsonOption, of_group
 from winnow.errors import InputError
 from winnow.steps.space import Answer, instances, overview, read_space, size
 from winnow.wording import amount
@@ -31,7 +31,12 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=0, help="At most N points of --list.")
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", help="Form of the file [default: by its name].")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="Form of the file [default: by its name].", autocompletion=of_group("winnow.importers")
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     asked = [name for name, wanted in _asked(count, marginals, sample, points) if wanted]
