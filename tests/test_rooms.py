@@ -140,6 +140,11 @@ def test_every_room_says_what_it_imports_and_what_it_never_knows(room: str):
         assert named == imported_rooms(room) - (set() if room in FLOOR | {"spaces"} else FLOOR)
 
 
+def test_every_folder_with_code_is_a_package_that_the_contracts_see():
+    folders = {path.parent for path in PACKAGE.rglob("*.py") if path.parent.name != "kernels"}
+    assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
 def test_the_contracts_make_no_exceptions():
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     holes = ("ignore_imports", "exhaustive_ignores", "skip_descendants", "depth")

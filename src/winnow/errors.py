@@ -3,9 +3,37 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import errno
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
+
+SYSTEM_CURES: Mapping[int, str] = MappingProxyType(
+    {
+        errno.ENOSPC: "make room on that file system",
+        errno.EDQUOT: "make room within your quota",
+        errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
+        errno.EACCES: "get permission to read and write there, or name another place",
+        errno.EPERM: "get permission to read and write there, or name another place",
+        errno.EROFS: "that file system is read-only: name another place",
+        errno.ENOENT: "check the spelling of the path, or create what is missing",
+        errno.EEXIST: "remove what is there, or name another place",
+        errno.ENOTEMPTY: "empty that directory, or name another place",
+        errno.ENOTDIR: "a part of this path is a file: name a path of directories",
+        errno.EISDIR: "this is a directory: name a file",
+        errno.ELOOP: "symbolic links lead in a circle: name a path without them",
+        errno.ENAMETOOLONG: "name a shorter path",
+        errno.EMFILE: "raise the limit of open files (ulimit -n), or use fewer jobs",
+        errno.ENFILE: "close other programs: the whole system has too many open files",
+        errno.ENOMEM: "close other programs, or use fewer jobs: memory is short",
+        errno.EAGAIN: "raise the limit of processes (ulimit -u), or use fewer jobs",
+        errno.ETXTBSY: "end the program that runs this file",
+        errno.EIO: "check that disk: it fails to read or write",
+        errno.ESTALE: "mount that file system again",
+    }
+)
+"""What helps against a failure that the operating system reports, by its number."""
 
 
 @dataclass(frozen=True)

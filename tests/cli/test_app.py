@@ -146,6 +146,25 @@ def test_every_error_has_its_exit_code(error, code, said, winnow, command):
     assert winnow("stand-in") == (code, "", f"{said}\n")
 
 
+class Meddling:
+    """Raises what an interrupt that comes while a class is made becomes."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_in_the_making_of_a_class_is_an_interrupt():
+    with pytest.raises((RuntimeError, KeyboardInterrupt)) as error:  # the first before Python 3.12
+        type("Made", (), {"field": Meddling()})
+    assert failure_of(error.value).code == 130
+
+
+def test_what_an_interrupt_brought_about_is_an_interrupt():
+    error = OSError("cleaning up failed")
+    error.__context__ = KeyboardInterrupt()
+    assert failure_of(failing(error)).code == 130
+
+
 CURES = {
     errno.ENOSPC: "make room on that file system",
     errno.EDQUOT: "make room within your quota",

@@ -68,6 +68,30 @@ def test_an_empty_file_and_a_list_in_place_of_a_mapping_are_called_that(small_en
     assert winnow("plan", "-m", manifest)[::2] == (2, f"winnow: {manifest}:1: not a mapping (value: [1])\n")
 
 
+def test_a_file_that_cannot_be_read_says_what_helps(small_engine: Path, winnow):
+    manifest, database = small_engine / "engine.yaml", small_engine / "build" / "sweep.db"
+    database.write_bytes(b"no database at all, but long enough to be looked at" * 20)
+    code, _, err = winnow("reduce", "-m", manifest)
+    assert (code, err) == (
+        2,
+        f"winnow: {database}: the sweep database failed: file is not a database\n"
+        "  cure: move it away and run `winnow sweep`\n",
+    )
+    manifest.write_bytes(b"\xff\xfe")
+    code, _, err = winnow("plan", "-m", manifest)
+    assert (code, err) == (
+        2,
+        f"winnow: {manifest}: not UTF-8 text: invalid start byte\n  cure: save it as UTF-8, or name the file meant\n",
+    )
+    folder = small_engine / "folder.yaml"
+    folder.mkdir()
+    code, _, err = winnow("plan", "-m", folder)
+    assert (code, err) == (
+        2,
+        f"winnow: {folder}: cannot be read: Is a directory\n  cure: this is a directory: name a file\n",
+    )
+
+
 def test_a_missing_manifest_catalog_or_archive_says_what_to_run(tmp_path: Path, small_engine: Path, winnow):
     assert winnow("plan", "-m", tmp_path / "engine.yaml") == (
         2,

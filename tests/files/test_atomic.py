@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def test_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
         write_atomic(path, "new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["f.txt"]
+
+
+def test_a_failed_write_names_the_file_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("winnow.files.atomic.os.fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        write_atomic(tmp_path / "a.json", "new")
+    assert error.value.filename == str(tmp_path / "a.json")
 
 
 def test_a_writer_killed_at_any_call_leaves_the_old_file_or_the_new_one(tmp_path: Path):

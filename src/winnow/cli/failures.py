@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import sys
@@ -11,34 +10,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple, TextIO
 
-from winnow.errors import WinnowError
+from winnow.errors import SYSTEM_CURES, WinnowError
 
 TRACEBACK = "WINNOW_TRACEBACK"
 """The variable with which an error of exit code 2 shows its traceback."""
-
-_CURES = {
-    errno.ENOSPC: "make room on that file system",
-    errno.EDQUOT: "make room within your quota",
-    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
-    errno.EACCES: "get permission to read and write there, or name another place",
-    errno.EPERM: "get permission to read and write there, or name another place",
-    errno.EROFS: "that file system is read-only: name another place",
-    errno.ENOENT: "check the spelling of the path, or create what is missing",
-    errno.EEXIST: "remove what is there, or name another place",
-    errno.ENOTEMPTY: "empty that directory, or name another place",
-    errno.ENOTDIR: "a part of this path is a file: name a path of directories",
-    errno.EISDIR: "this is a directory: name a file",
-    errno.ELOOP: "symbolic links lead in a circle: name a path without them",
-    errno.ENAMETOOLONG: "name a shorter path",
-    errno.EMFILE: "raise the limit of open files (ulimit -n), or use fewer jobs",
-    errno.ENFILE: "close other programs: the whole system has too many open files",
-    errno.ENOMEM: "close other programs, or use fewer jobs: memory is short",
-    errno.EAGAIN: "raise the limit of processes (ulimit -u), or use fewer jobs",
-    errno.ETXTBSY: "end the program that runs this file",
-    errno.EIO: "check that disk: it fails to read or write",
-    errno.ESTALE: "mount that file system again",
-}
-"""What helps against a failure that the operating system reports, by its number."""
 
 
 class Failure(NamedTuple):
@@ -64,15 +39,23 @@ def failure_of(error: BaseException) -> Failure:
     """Exit code and message of whatever a command raised."""
     if isinstance(error, WinnowError):
         return Failure(error.exit_code, f"winnow: {error}")
-    if isinstance(error, KeyboardInterrupt):
+    if _interrupted(error):
         return Failure(130, "winnow: interrupted; what was done is kept, the same command resumes")
     if isinstance(error, SystemExit):
         return Failure(2, _escaped_exit(error))
     if isinstance(error, BrokenPipeError) and _reader_left(sys.stdout):
         return Failure(0, "")  # `winnow … | head`: what it wanted, it has
-    if isinstance(error, OSError) and error.errno in _CURES:
-        return Failure(2, f"winnow: {_path_of(error)}: {error.strerror}\n  cure: {_CURES[error.errno]}")
+    if isinstance(error, OSError) and (cure := SYSTEM_CURES.get(error.errno or 0)):
+        return Failure(2, f"winnow: {_path_of(error)}: {error.strerror}\n  cure: {cure}")
     return Failure(2, _unexpected(error))
+
+
+def _interrupted(error: BaseException) -> bool:
+    """Whether it is an interrupt, or what Python makes of one that comes while a class is made (`__set_name__`)."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None
 
 
 def _escaped_exit(error: SystemExit) -> str:

@@ -54,7 +54,7 @@ def _print_lock(path: Path, lock: Lock) -> None:
 
 def _print_space(plan: SpacePlan) -> None:
     unknown = sum(cell.count is None for cell in plan.cells)
-    beside = f", and {unknown} cells whose candidates have no tuning space" if unknown else ""
+    beside = f", and {amount(unknown, 'cells')} without a tuning space" if unknown else ""
     print(f"{amount(plan.total, 'legal variants')} in the full space{beside}")
     rows = [
         (

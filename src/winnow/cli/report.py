@@ -27,4 +27,7 @@ def command(
         print_json(reported.as_dict())
     else:
         print(f"{reported.page}: {reported.bytes:,} bytes")
+        for verdict in reported.checked.verdicts:
+            if verdict.state != "passed":
+                print(f"  {verdict.gate} {verdict.state}: {verdict.summary}")
     return reported.checked.exit_code

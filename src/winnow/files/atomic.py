@@ -33,7 +33,9 @@ def write_atomic(path: Path, data: bytes | str) -> None:
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
             os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = str(path)  # writing knows the descriptor only
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise

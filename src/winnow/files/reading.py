@@ -6,7 +6,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from winnow.errors import InputError, Place
+from winnow.errors import SYSTEM_CURES, InputError, Place
 
 
 def read_text(path: Path) -> str:
@@ -23,7 +23,9 @@ def text_of(raw: bytes, path: Path) -> str:
     try:
         return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: {error.reason}", place=Place(str(path))) from None
+        raise InputError(
+            f"not UTF-8 text: {error.reason}", place=Place(str(path)), cure="save it as UTF-8, or name the file meant"
+        ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
 
@@ -43,4 +45,8 @@ def read_raw(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
-    return InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=Place(str(path)))
+    return InputError(
+        f"cannot be read: {getattr(error, 'strerror', None) or error}",
+        place=Place(str(path)),
+        cure=SYSTEM_CURES.get(getattr(error, "errno", None) or 0),
+    )

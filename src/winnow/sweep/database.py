@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from winnow.errors import Incomplete, InputError, Place
+from winnow.errors import SYSTEM_CURES, Incomplete, InputError, Place
 from winnow.sweep.schema import SCHEMA, SCHEMA_VERSION
 
 
@@ -56,7 +56,11 @@ class Database:
         except sqlite3.IntegrityError:
             raise
         except sqlite3.DatabaseError as error:
-            raise InputError(f"the sweep database failed: {error}", place=Place(str(self.path))) from None
+            raise InputError(
+                f"the sweep database failed: {error}",
+                place=Place(str(self.path)),
+                cure="move it away and run `winnow sweep`" if type(error) is sqlite3.DatabaseError else None,
+            ) from None
 
 
 @contextmanager
@@ -70,7 +74,8 @@ def writing(path: Path) -> Iterator[Database]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", place=Place(str(path))) from None
+        cure = SYSTEM_CURES.get(error.errno or 0)
+        raise InputError(f"cannot be written: {error.strerror}", place=Place(str(path)), cure=cure) from None
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
