@@ -6,6 +6,7 @@ it is scheduled, and neither says how a worker died or what it wrote.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import signal
 import threading
@@ -29,6 +30,7 @@ _TIMES_THE_MEDIAN = 60
 _ATTEMPTS = 2
 _GRACE_SECONDS = 2.0
 _LOOK_SECONDS = 0.01
+_TURN_SECONDS = 0.5
 _SHOWN_LINES = 12
 _JOB_MEMORY_BYTES = 600 << 20
 """A worker's peak with the heaviest compiler measured; fewer jobs run where memory is short."""
@@ -92,7 +94,7 @@ def run_jobs(
     try:
         working = len(threads)
         while working:
-            settled = crew.settled.get()
+            settled = crew.next_settled()
             if settled is None:
                 working -= 1
             elif isinstance(settled, BaseException):
@@ -145,7 +147,7 @@ class _Crew:
 
     def __init__(self, program: Program, jobs: Sequence[Any], timeout_s: float) -> None:
         self.clock = _Clock(timeout_s)
-        self.settled: queue.SimpleQueue[_Settled | BaseException | None] = queue.SimpleQueue()
+        self._settled: queue.SimpleQueue[_Settled | BaseException | None] = queue.SimpleQueue()
         self._program = program
         self._jobs = jobs
         self._following = 0
@@ -160,14 +162,21 @@ class _Crew:
             while (index := self._take()) is not None:
                 answer = self._answer(self._jobs[index])
                 self._failed |= isinstance(answer, Failure)
-                self.settled.put(_Settled(index, answer))
+                self._settled.put(_Settled(index, answer))
         except _Stopped:
             pass
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
-            self.settled.put(error)
+            self._settled.put(error)
         finally:
             self._part()
-            self.settled.put(None)
+            self._settled.put(None)
+
+    def next_settled(self) -> _Settled | BaseException | None:
+        """The next answer, what a thread raised, or None where a thread has ended."""
+        while True:
+            # In turns: Python does not notice a signal that comes just before a wait, until the wait is over.
+            with contextlib.suppress(queue.Empty):
+                return self._settled.get(timeout=_TURN_SECONDS)
 
     def stop(self) -> None:
         """End every worker: first in a way that lets it end what it started, later in any way."""
