@@ -207,7 +207,9 @@ def test_user_errors(tmp_path):
     )
     text = tmp_path / "text.db"
     text.write_text("hello, this is no database, just a text that is long enough to be looked at" * 20)
-    assert told(InputError, sweep(path=text)) == f"{text}: the sweep database failed: file is not a database"
+    assert told(InputError, sweep(path=text)) == (
+        f"{text}: the sweep database failed: file is not a database\n  cure: move it away and run `winnow sweep`"
+    )
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE mine (x)")
@@ -216,7 +218,7 @@ def test_user_errors(tmp_path):
         "  cure: move the file away; `winnow sweep` starts a new one"
     )
     assert told(InputError, sweep(path=tmp_path / "text.db" / "s.db")) == (
-        f"{text}/s.db: cannot be written: File exists"
+        f"{text}/s.db: cannot be written: File exists\n  cure: remove what is there, or name another place"
     )
     busy = tmp_path / "busy.db"
     with writing(busy):
