@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import uuid
 from dataclasses import asdict, is_dataclass
 
 _NAMESPACE = uuid.UUID("6d1c9d0a-0b1f-5a53-9a8e-6f1c7a0f6e11")
+_SYSTEM, _UNIX = 9, b"\x03"
+"""Where a gzip header states the system, and what it is stated to be (RFC 1952)."""
 
 
 def canonical_json(value: object, *, ensure_ascii: bool = True) -> str:
@@ -57,3 +60,9 @@ def fnv1a_64(text: str) -> int:
 def record_digest(value: object) -> str:
     """SHA-256 over compact JSON with sorted keys: the digest of every record here and in the sidecar."""
     return sha256_hex(canonical_json(value, ensure_ascii=False))
+
+
+def gzipped(data: bytes) -> bytes:
+    """Compressed as gzip, without a time, and as from Unix: newer Pythons would state no system."""
+    raw = gzip.compress(data, compresslevel=9, mtime=0)
+    return raw[:_SYSTEM] + _UNIX + raw[_SYSTEM + 1 :]

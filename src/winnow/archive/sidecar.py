@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from winnow.errors import InputError, Place
-from winnow.identity import canonical_json, record_digest
+from winnow.identity import canonical_json, gzipped, record_digest
 from winnow.strict.json_reader import parse_json
 from winnow.strict.record import Record, record_of
 
@@ -54,7 +54,7 @@ def write_sidecar(kdp_id: str, entries: Mapping[str, tuple[Mapping[str, Any], Ma
             for ukd_id, (record, provenance) in entries.items()
         },
     }
-    return gzip.compress(canonical_json(document, ensure_ascii=False).encode(), compresslevel=9, mtime=0)
+    return gzipped(canonical_json(document, ensure_ascii=False).encode())
 
 
 def read_sidecar(path: Path) -> dict[str, SidecarEntry]:

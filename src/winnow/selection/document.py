@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from winnow.errors import InputError
 from winnow.files import write_atomic
+from winnow.identity import gzipped
 from winnow.settings.fields import Scalar
 from winnow.settings.header import Header, header_problem
 from winnow.settings.manifest import MANIFEST_FILE, load_manifest
@@ -101,7 +101,7 @@ def parse_selection(text: str, file: str, header: Header | None = None) -> Loade
 
 def write_selection(path: Path, text: str) -> None:
     """Write a selection's text, compressed where the name ends in `.gz`: the same bytes for the same text."""
-    write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+    write_atomic(path, gzipped(text.encode()) if path.suffix == ".gz" else text)
 
 
 def states_header(document: Document) -> bool:
