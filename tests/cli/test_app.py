@@ -20,7 +20,7 @@ from winnow.cli import app as app_module
 from winnow.cli.commands import COMMANDS, help_text, module_of
 from winnow.cli.failures import TRACEBACK, Failure, failure_of
 from winnow.cli.group import _group
-from winnow.errors import Incomplete, InputError, Refused
+from winnow.errors import SYSTEM_CURES, Incomplete, InputError, Refused
 
 CLI = Path(app_module.__file__).parent
 
@@ -165,34 +165,22 @@ def test_what_an_interrupt_brought_about_is_an_interrupt():
     assert failure_of(failing(error)).code == 130
 
 
-CURES = {
-    errno.ENOSPC: "make room on that file system",
-    errno.EDQUOT: "make room within your quota",
-    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
-    errno.EACCES: "get permission to read and write there, or name another place",
-    errno.EPERM: "get permission to read and write there, or name another place",
-    errno.EROFS: "that file system is read-only: name another place",
-    errno.ENOENT: "check the spelling of the path, or create what is missing",
-    errno.EEXIST: "remove what is there, or name another place",
-    errno.ENOTEMPTY: "empty that directory, or name another place",
-    errno.ENOTDIR: "a part of this path is a file: name a path of directories",
-    errno.EISDIR: "this is a directory: name a file",
-    errno.ELOOP: "symbolic links lead in a circle: name a path without them",
-    errno.ENAMETOOLONG: "name a shorter path",
-    errno.EMFILE: "raise the limit of open files (ulimit -n), or use fewer jobs",
-    errno.ENFILE: "close other programs: the whole system has too many open files",
-    errno.ENOMEM: "close other programs, or use fewer jobs: memory is short",
-    errno.EAGAIN: "raise the limit of processes (ulimit -u), or use fewer jobs",
-    errno.ETXTBSY: "end the program that runs this file",
-    errno.EIO: "check that disk: it fails to read or write",
-    errno.ESTALE: "mount that file system again",
-}
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.ENOSPC, "make room on that file system"),
+        (errno.EROFS, "that file system is read-only: name another place"),
+        (errno.EISDIR, "this is a directory: name a file"),
+    ],
+)
+def test_a_failure_of_the_system_names_its_cure(number, cure):
+    assert failure_of(OSError(number, os.strerror(number), "a/b")).message.endswith(f"\n  cure: {cure}")
 
 
-@pytest.mark.parametrize("number", CURES, ids=errno.errorcode.get)
+@pytest.mark.parametrize("number", SYSTEM_CURES, ids=errno.errorcode.get)
 def test_a_failure_of_the_system_has_the_cure_of_its_number(number):
     strerror = os.strerror(number)
-    said = f"{strerror}\n  cure: {CURES[number]}"
+    said = f"{strerror}\n  cure: {SYSTEM_CURES[number]}"
     assert failure_of(OSError(number, strerror, "a/b")) == (2, f"winnow: a/b: {said}")
     assert failure_of(OSError(number, strerror, b"a/b")) == (2, f"winnow: a/b: {said}")
     assert failure_of(OSError(number, strerror)) == (2, f"winnow: output: {said}")

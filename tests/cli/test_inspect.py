@@ -10,6 +10,7 @@ from planted_descriptors import pack, to_own_file
 
 from winnow.archive.kpack import KpackEntry, KpackReader, write_kpack
 from winnow.archive.marker import MARKER, marker_text
+from winnow.archive.verify import shards_of
 
 DATA = Path(__file__).parent.parent / "data" / "hipdnn"
 
@@ -174,6 +175,7 @@ def test_a_shard_that_a_pack_has_not_finished_removing_is_not_damage(small_engin
     retired.mkdir()
     (retired / MARKER).write_bytes((shard / MARKER).read_bytes())
     assert winnow("inspect", archive)[0] == 0
+    assert shards_of(archive) == (shard.name,)
 
 
 def test_a_shard_without_its_archive_is_shown_and_fails(small_engine: Path, winnow):

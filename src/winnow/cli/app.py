@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
     completing = _COMPLETING in os.environ
-    code = 0
+    code = 0 if arguments or completing else 2
     try:
         code = _run(arguments, completing)
         if sys.stdout is not None:

@@ -39,21 +39,24 @@ def failure_of(error: BaseException) -> Failure:
     """Exit code and message of whatever a command raised."""
     if isinstance(error, WinnowError):
         return Failure(error.exit_code, f"winnow: {error}")
-    if _interrupted(error):
+    if _comes_of(error, KeyboardInterrupt):
         return Failure(130, "winnow: interrupted; what was done is kept, the same command resumes")
+    if _comes_of(error, BrokenPipeError) and _reader_left(sys.stdout):
+        return Failure(0, "")  # `winnow … | head`: what it wanted, it has
     if isinstance(error, SystemExit):
         return Failure(2, _escaped_exit(error))
-    if isinstance(error, BrokenPipeError) and _reader_left(sys.stdout):
-        return Failure(0, "")  # `winnow … | head`: what it wanted, it has
     if isinstance(error, OSError) and (cure := SYSTEM_CURES.get(error.errno or 0)):
         return Failure(2, f"winnow: {_path_of(error)}: {error.strerror}\n  cure: {cure}")
     return Failure(2, _unexpected(error))
 
 
-def _interrupted(error: BaseException) -> bool:
-    """Whether it is an interrupt, or what Python makes of one that comes while a class is made (`__set_name__`)."""
+def _comes_of(error: BaseException, kind: type[BaseException]) -> bool:
+    """Whether it is of the kind, or what came of one that is.
+
+    An interrupt while a class is made is a RuntimeError in Python 3.11; Typer exits where a pipe's reader has left.
+    """
     seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+    while seen is not None and not isinstance(seen, kind):
         seen = seen.__cause__ or seen.__context__
     return seen is not None
 
