@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_package import package
 
 from winnow import plugins
 from winnow.errors import InputError, Place
@@ -113,16 +114,6 @@ def test_plugins_are_listed_with_their_packages():
     assert {group for group, _ in listed} == set(plugins.GROUPS)
     text = run(STANDIN, "plugins").stdout
     assert max(map(len, text.splitlines())) <= 80
-
-
-def package(root: Path, name: str, entries: str, **modules: str) -> None:
-    """A package on disk with its metadata."""
-    info = root / f"{name}-2.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
-    (info / "entry_points.txt").write_text(entries)
-    for module, text in modules.items():
-        (root / f"{module}.py").write_text(text)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_package import package
 
 from winnow.sweep.evidence import load_evidence
 
@@ -40,13 +41,8 @@ COUNTING = Executor("counting", run)
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = tmp_path / "packages"
-    info = root / "elsewhere-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(_ENTRIES)
-    (root / "elsewhere.py").write_text(_MODULE)
-    monkeypatch.syspath_prepend(root)
+    package(tmp_path / "packages", "elsewhere", _ENTRIES, elsewhere=_MODULE)
+    monkeypatch.syspath_prepend(tmp_path / "packages")
 
 
 @pytest.mark.usefixtures("elsewhere")

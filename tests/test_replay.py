@@ -38,6 +38,8 @@ ARCHES = {
 def golden(request: pytest.FixtureRequest) -> Any:
     """The recorded digests; what a test puts in is written back where they are to be updated."""
     recorded = json.loads(GOLDEN.read_text())
+    if request.config.getoption("--update-goldens") and hasattr(request.config, "workerinput"):
+        raise pytest.UsageError("each of several processes would write its own digests over the others': leave out -n")
     yield recorded
     if request.config.getoption("--update-goldens"):
         GOLDEN.write_text(json.dumps(recorded, indent=1) + "\n")

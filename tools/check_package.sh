@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel and the sdist and tries each in a clean environment outside the checkout: the wheel runs the demo,
-# the sdist its own tests. `tools/check_package.sh --quick` leaves out the tests that compile or measure.
+# the sdist its own tests. `tools/check_package.sh --quick` runs a part of the sdist's tests.
 #   PYTHON   the interpreter (default: python3)
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -37,6 +37,15 @@ def test_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert names(tmp_path) == ["f.txt"]
 
 
+def test_the_content_is_on_disk_before_the_name_is_its(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    calls: list[str] = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr("winnow.files.atomic.os.fsync", lambda *given: (calls.append("fsync"), fsync(*given)))
+    monkeypatch.setattr("winnow.files.atomic.os.replace", lambda *given: (calls.append("replace"), replace(*given)))
+    write_atomic(tmp_path / "a.json", "new")
+    assert calls == ["fsync", "replace"]
+
+
 def test_a_failed_write_names_the_file_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

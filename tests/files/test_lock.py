@@ -73,7 +73,7 @@ def test_a_wait_is_told_and_ends_with_the_other_writer(
 ):
     monkeypatch.setattr(lock_module, "_UNNOTICED_S", 0)
     target = tmp_path / "catalog"
-    with other_writer(target, "generate", seconds=0.5) as pid, locked(target, ANYTHING, wait_s=60):
+    with other_writer(target, "generate", seconds=3) as pid, locked(target, ANYTHING, wait_s=60):
         pass
     assert capsys.readouterr().err == (
         f"winnow: {target}: waiting, because another winnow (process {pid}, `winnow generate`) "

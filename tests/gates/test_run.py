@@ -166,9 +166,9 @@ def test_looking_at_nothing_is_incomplete(
         shutil.rmtree(small_engine / gone)
     if gone == "corpus":
         (small_engine / gone).mkdir()
-    for verdict in run_gates(inspection, gates):
-        assert (verdict.gate, verdict.state) == (verdict.gate, "incomplete")
-        assert verdict.summary.startswith(reason)
+    verdicts = run_gates(inspection, gates)
+    assert [(verdict.gate, verdict.state) for verdict in verdicts] == [(gate, "incomplete") for gate in gates]
+    assert all(verdict.summary.startswith(reason) for verdict in verdicts)
 
 
 class Opened:

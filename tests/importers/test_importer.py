@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_package import package
 
 from winnow.errors import InputError
 from winnow.importers.importer import Importer, read_imported
@@ -28,16 +29,11 @@ REFUSES = Importer("refuses", "space", (".refuses",), refuse)
 
 
 @pytest.fixture(autouse=True)
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = tmp_path / "packages"
-    info = root / "faulty-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
+def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("raises", "exits", "none", "refuses")
     entries = "\n".join(f"{name} = faulty_importers:{name.upper()}" for name in names)
-    (info / "entry_points.txt").write_text(f"[winnow.importers]\n{entries}\n")
-    (root / "faulty_importers.py").write_text(_MODULE)
-    monkeypatch.syspath_prepend(root)
+    package(tmp_path / "packages", "faulty", f"[winnow.importers]\n{entries}\n", faulty_importers=_MODULE)
+    monkeypatch.syspath_prepend(tmp_path / "packages")
 
 
 @pytest.mark.parametrize(

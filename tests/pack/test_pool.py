@@ -90,12 +90,13 @@ def test_jobs_must_be_positive() -> None:
 
 
 SCRIPT = """
-    import sys
+    import signal
     from pack_samples import SAMPLE_COMPILER, SampleSource, SampleToolchain
     from winnow.pack.worker import PROGRAM, Job
     from winnow.workers.pool import run_jobs
 
     source = SampleSource("k", "hang", ())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
     print("begun", flush=True)
     try:
         job = Job(SAMPLE_COMPILER, SampleToolchain(), source, "t")

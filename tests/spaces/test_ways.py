@@ -60,6 +60,15 @@ def test_arrays_give_what_python_gives_or_decline(seed: int) -> None:
     assert found == truth
 
 
+def test_arrays_do_not_decline_what_fits_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_FEWEST_PER_BLOCK", 1)
+    expression = parse("a * b % 4 == 0 and a + b <= 40")
+    columns = {"a": [1, 2, 3, 4], "b": [2, 4, 8, 64]}
+    inputs = dict(zip(columns, enumerate(columns.values()), strict=True))
+    truth = tabulate(in_python(expression.text, expression.reads), list(inputs.values()), [4, 4], False)
+    assert blocks.outcomes(expression.tree, inputs, [4, 4]) == truth
+
+
 def outcomes_of(automaton: Automaton, sizes: list[int]) -> bytes:
     """Follow the automaton for every setting of the scope."""
     found = []

@@ -168,7 +168,7 @@ def test_an_answer_that_cannot_be_sent_says_why(worker: Worker) -> None:
     with pytest.raises(WorkerFault) as fault:
         worker.request("unsendable", 20)
     assert fault.value.cause == "exited with status 1"
-    assert "pickle" in fault.value.said
+    assert "<lambda>" in fault.value.said
 
 
 def test_what_a_worker_started_ends_with_it(worker: Worker) -> None:
@@ -184,7 +184,7 @@ def test_a_worker_that_runs_too_long_may_end_what_it_started_in_another_session(
     """As a compiler runs; no signal to the worker's group reaches it."""
     worker = Worker(replace(program, grace_s=20.0))
     with pytest.raises(WorkerFault, match="timeout"):
-        worker.request(f"apart {tmp_path / 'pid'}", 2)
+        worker.request(f"apart {tmp_path / 'pid'}", 10)
     assert ended(int((tmp_path / "pid").read_text()))
     assert not worker.alive()
 

@@ -1,7 +1,7 @@
-"""One architecture of an accelerator that nobody has, and a generic target that it is a member of."""
+"""One architecture of an accelerator that nobody has."""
 
 from winnow.targets.arches import ArchFacts, TargetTable
 
 _TOY = ArchFacts(name="toy1", runtime="toy", device="toy", family="toy", target_family="toy", source="made up")
 
-TABLE = TargetTable(arches=(_TOY,), generics={})
+TABLE = TargetTable(arches=(_TOY,))
